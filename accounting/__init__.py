@@ -1,0 +1,1 @@
+"""The trusted core: the only code that can cost privacy."""

@@ -1,0 +1,32 @@
+"""Canonical JSON (RFC 8785) and SHA-256 digests: the one byte form of everything that is hashed or signed."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, cast
+
+import rfc8785
+
+Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+
+
+def canonical_bytes(value: Json) -> bytes:
+    """Serialise a JSON value by RFC 8785; integers beyond ±(2^53 - 1) must be written as text by the caller."""
+    return rfc8785.dumps(_plain(value))
+
+
+def digest(value: Json) -> str:
+    """Return the lower-case hexadecimal SHA-256 of the canonical bytes of a JSON value."""
+    return sha256(canonical_bytes(value))
+
+
+def sha256(data: bytes) -> str:
+    """Return the lower-case hexadecimal SHA-256 of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _plain(value: Json) -> "rfc8785._impl._Value":
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return cast("None | bool | int | float | str", value)

@@ -1,0 +1,371 @@
+"""The sealed set of questions and answers, their sensitivities, and the handle through which they are asked.
+
+A question states what is wanted and how much noise; never its sensitivity or its price. Those come from this file's own
+tables for the question's exact type, by which the curator prices it.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from accounting.canonical import Json, canonical_bytes, digest
+from accounting.errors import QueryRefused
+from accounting.events import Event, GaussianEvent, SelectionEvent
+from accounting.exact import positive, to_text
+from accounting.schema import Schema
+from accounting.unit import PrivacyUnit
+
+Clique: TypeAlias = tuple[str, ...]
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+MAX_CELLS = 2**27
+MAX_GRID = 2**20
+MAX_WEIGHT = 2**20
+ESTIMATE_LIMIT = 2**53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coding:
+    """A public map from the cells of some columns to coarser bins; columns not named keep their cells.
+
+    Args:
+        bins: column name → int32 array with one bin number per cell, covering 0…max without gaps.
+    """
+
+    bins: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        frozen = {}
+        for name, numbers in self.bins.items():
+            copy = np.array(numbers, dtype=np.int32)
+            if copy.ndim != 1 or copy.size == 0 or not np.array_equal(np.unique(copy), np.arange(copy.max() + 1)):
+                raise QueryRefused(f"the coding of column {name!r} must number its bins 0, 1, … without gaps")
+            copy.setflags(write=False)
+            frozen[name] = copy
+        object.__setattr__(self, "bins", MappingProxyType(frozen))
+
+    def cells(self, schema: Schema, name: str) -> int:
+        """Return the number of bins that a column has under this coding."""
+        if name in self.bins:
+            return int(self.bins[name].max()) + 1
+        return schema.column(name).cells
+
+    def shape(self, schema: Schema, clique: Clique) -> tuple[int, ...]:
+        """Return the shape of a clique's contingency table."""
+        return tuple(self.cells(schema, name) for name in clique)
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Ask for the noisy number of rows."""
+
+    variance: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marginals:
+    """Ask for noisy contingency tables of equal noise.
+
+    Args:
+        cliques: distinct cliques, each in schema order.
+        variance: σ² of the noise on each cell, in squared counts.
+        coding: the public bins at which columns are counted.
+    """
+
+    cliques: tuple[Clique, ...]
+    variance: Fraction
+    coding: Coding = field(default_factory=Coding)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+        _check_cliques(self.cliques)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Select:
+    """Ask for the candidate whose weighted L1 error, less its penalty, is large: an exact draw from the softmax.
+
+    The score of candidate i is ``weights[i] · (Σ |grid·count − estimates[i]| − penalties[i])``, an exact integer.
+
+    Args:
+        candidates: distinct cliques, each in schema order.
+        weights: one whole number from 1 to 2^20 each.
+        estimates: one int64 array each, shaped as the clique's table, in grid units (count · grid).
+        penalties: one whole number each, in grid units.
+        grid: grid units per count, a power of two up to 2^20.
+        epsilon: the exponential mechanism's ε; the score is scaled by ε/(2Δ), since L1 errors are not monotonic.
+        coding: the public bins at which columns are counted.
+    """
+
+    candidates: tuple[Clique, ...]
+    weights: tuple[int, ...]
+    estimates: tuple[Ints, ...]
+    penalties: tuple[int, ...]
+    grid: int
+    epsilon: Fraction
+    coding: Coding = field(default_factory=Coding)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        _check_cliques(self.candidates)
+        _check_grid(self.grid)
+        count = len(self.candidates)
+        if len(self.weights) != count or len(self.penalties) != count:
+            raise QueryRefused("a selection needs one weight and one penalty for each candidate")
+        if any(type(w) is not int or not 1 <= w <= MAX_WEIGHT for w in self.weights):
+            raise QueryRefused(f"a weight is a whole number from 1 to {MAX_WEIGHT}")
+        if any(type(p) is not int or abs(p) > ESTIMATE_LIMIT for p in self.penalties):
+            raise QueryRefused("a penalty is a whole number of grid units")
+        object.__setattr__(self, "estimates", _frozen_estimates(self.estimates, count))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """Ask for the noisy L1 errors Σ |grid·count − estimate| of several candidates, in grid units.
+
+    Args:
+        candidates: distinct cliques, each in schema order.
+        estimates: one int64 array each, shaped as the clique's table, in grid units.
+        grid: grid units per count, a power of two up to 2^20.
+        variance: σ² of the noise on each error, in squared grid units.
+        coding: the public bins at which columns are counted.
+    """
+
+    candidates: tuple[Clique, ...]
+    estimates: tuple[Ints, ...]
+    grid: int
+    variance: Fraction
+    coding: Coding = field(default_factory=Coding)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+        _check_cliques(self.candidates)
+        _check_grid(self.grid)
+        object.__setattr__(self, "estimates", _frozen_estimates(self.estimates, len(self.candidates)))
+
+
+Query: TypeAlias = Total | Marginals | Select | Errors
+QUERY_TYPES: tuple[type, ...] = (Total, Marginals, Select, Errors)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyTotal:
+    """The noisy number of rows; may be negative."""
+
+    entry: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyMarginals:
+    """Noisy contingency tables, int64, one per clique of the question, shaped by its coding; cells may be negative."""
+
+    entry: int
+    tables: tuple[Ints, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """The index of the selected candidate."""
+
+    entry: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyErrors:
+    """Noisy L1 errors in grid units, int64, shape (number of candidates,); may be negative."""
+
+    entry: int
+    values: Ints
+
+
+Answer: TypeAlias = NoisyTotal | NoisyMarginals | Selected | NoisyErrors
+
+
+@runtime_checkable
+class PrivateTable(Protocol):
+    """All that a mechanism gets: a schema, what is left, and a way to ask. Never the rows."""
+
+    @property
+    def schema(self) -> Schema:
+        """The public description of the table."""
+        ...
+
+    @property
+    def remaining(self) -> Fraction:
+        """What is left of the release's cap, in the ledger's unit (ρ or μ²)."""
+        ...
+
+    def ask(self, query: Query) -> Answer:
+        """Answer a question after its price was durably charged.
+
+        Raises:
+            QueryRefused: invalid public fields; nothing spent.
+            BudgetRefused: it does not fit; nothing spent.
+        """
+        ...
+
+
+def question_event(query: Query, unit: PrivacyUnit) -> Event:
+    """Return the event of a question for a privacy unit; the one table of sensitivities (docs/guarantees.md).
+
+    Privacy:
+        A unit brings at most k = ``unit.max_rows`` rows. Total: Δ = k. Marginals: Δ = k·√m, since all k rows may fall
+        into one cell of each of the m tables. Errors: each L1 error moves by at most k·grid, so Δ = k·grid·√m.
+        Select: each score moves by at most k·grid·max weight, which the sampler divides by.
+    """
+    k_squared = Fraction(unit.max_rows**2)
+    if type(query) is Total:
+        return GaussianEvent(k_squared, query.variance)
+    if type(query) is Marginals:
+        return GaussianEvent(k_squared * len(query.cliques), query.variance)
+    if type(query) is Errors:
+        return GaussianEvent(k_squared * query.grid**2 * len(query.candidates), query.variance)
+    if type(query) is Select:
+        return SelectionEvent(query.epsilon)
+    raise QueryRefused("this question is not in the closed set")
+
+
+def selection_scale(query: Select, unit: PrivacyUnit) -> Fraction:
+    """Return ε/(2Δ), the factor before a selection's integer scores, with Δ = k·grid·max weight."""
+    return query.epsilon / (2 * unit.max_rows * query.grid * max(query.weights))
+
+
+def check_query(query: Query, schema: Schema) -> None:
+    """Check a question's public fields against the schema.
+
+    Raises:
+        QueryRefused: unknown type, column, order, shape or a table beyond ``MAX_CELLS`` cells; nothing spent.
+    """
+    if type(query) not in QUERY_TYPES:
+        raise QueryRefused("this question is not in the closed set")
+    if type(query) is Total:
+        return
+    assert not isinstance(query, Total)
+    position = {column.name: index for index, column in enumerate(schema.columns)}
+    for name, numbers in query.coding.bins.items():
+        if name not in position or numbers.size != schema.column(name).cells:
+            raise QueryRefused(f"the coding of column {name!r} does not cover the schema's cells")
+    cliques = query.cliques if type(query) is Marginals else query.candidates
+    for clique in cliques:
+        if any(name not in position for name in clique):
+            raise QueryRefused("a clique names a column that the schema does not model")
+        if sorted(clique, key=position.__getitem__) != list(clique):
+            raise QueryRefused("a clique lists its columns in the schema's order")
+        cells = 1
+        for size in query.coding.shape(schema, clique):
+            cells *= size
+        if cells > MAX_CELLS:
+            raise QueryRefused(f"a table of {cells} cells is over the limit of {MAX_CELLS}")
+    if type(query) is not Marginals:
+        assert not isinstance(query, Marginals)
+        for clique, estimate in zip(query.candidates, query.estimates, strict=True):
+            if estimate.shape != query.coding.shape(schema, clique):
+                raise QueryRefused("an estimate must have the shape of its clique's table")
+
+
+def describe_query(query: Query) -> dict[str, Json]:
+    """Describe a question for the ledger: public fields only; large arrays by their SHA-256."""
+    if isinstance(query, Total):
+        return {"question": "total", "variance": to_text(query.variance)}
+    coding = {name: sha_of(numbers) for name, numbers in sorted(query.coding.bins.items())}
+    if isinstance(query, Marginals):
+        return {
+            "question": "marginals",
+            "cliques": [list(clique) for clique in query.cliques],
+            "variance": to_text(query.variance),
+            "coding": coding,
+        }
+    common: dict[str, Json] = {
+        "candidates": [list(clique) for clique in query.candidates],
+        "estimates": [sha_of(estimate) for estimate in query.estimates],
+        "grid": query.grid,
+        "coding": coding,
+    }
+    if isinstance(query, Select):
+        return {
+            "question": "select",
+            **common,
+            "weights": list(query.weights),
+            "penalties": [str(penalty) for penalty in query.penalties],
+            "epsilon": to_text(query.epsilon),
+        }
+    return {"question": "errors", **common, "variance": to_text(query.variance)}
+
+
+def query_digest(query: Query) -> str:
+    """Return the SHA-256 that binds a request id to one question, σ² or ε included."""
+    return digest(describe_query(query))
+
+
+def answer_to_bytes(answer: Answer) -> bytes:
+    """Write an answer as canonical JSON; the entry number is the ledger's and not part of it."""
+    if isinstance(answer, NoisyTotal):
+        return canonical_bytes({"answer": "total", "value": answer.value})
+    if isinstance(answer, NoisyMarginals):
+        tables = [table.ravel().tolist() for table in answer.tables]
+        return canonical_bytes({"answer": "marginals", "tables": tables})
+    if isinstance(answer, Selected):
+        return canonical_bytes({"answer": "select", "index": answer.index})
+    return canonical_bytes({"answer": "errors", "values": [str(value) for value in answer.values.tolist()]})
+
+
+def answer_from_bytes(data: bytes, query: Query, schema: Schema, entry: int) -> Answer:
+    """Read the stored answer of a question; the inverse of :func:`answer_to_bytes`."""
+    value = json.loads(data)
+    if isinstance(query, Total):
+        return NoisyTotal(entry, int(value["value"]))
+    if isinstance(query, Marginals):
+        shapes = [query.coding.shape(schema, clique) for clique in query.cliques]
+        tables = [np.array(flat, dtype=np.int64).reshape(shape) for flat, shape in zip(value["tables"], shapes, strict=True)]
+        return NoisyMarginals(entry, tuple(tables))
+    if isinstance(query, Select):
+        return Selected(entry, int(value["index"]))
+    return NoisyErrors(entry, np.array([int(text) for text in value["values"]], dtype=np.int64))
+
+
+def sha_of(array: npt.NDArray[np.integer]) -> str:
+    """Return the SHA-256 of an integer array's shape and little-endian int64 values."""
+    head = canonical_bytes(list(array.shape))
+    return hashlib.sha256(head + np.ascontiguousarray(array, dtype="<i8").tobytes()).hexdigest()
+
+
+def _check_cliques(cliques: tuple[Clique, ...]) -> None:
+    if not isinstance(cliques, tuple) or not cliques:
+        raise QueryRefused("a question names at least one clique, in a tuple")
+    for clique in cliques:
+        if not isinstance(clique, tuple) or not clique or len(set(clique)) != len(clique):
+            raise QueryRefused("a clique is a non-empty tuple of distinct column names")
+    if len(set(cliques)) != len(cliques):
+        raise QueryRefused("the cliques of a question must be distinct")
+
+
+def _check_grid(grid: int) -> None:
+    if type(grid) is not int or not 1 <= grid <= MAX_GRID or grid & (grid - 1):
+        raise QueryRefused(f"grid is a power of two from 1 to {MAX_GRID}")
+
+
+def _frozen_estimates(estimates: tuple[Ints, ...], count: int) -> tuple[Ints, ...]:
+    if len(estimates) != count:
+        raise QueryRefused("a question needs one estimate for each candidate")
+    frozen = []
+    for estimate in estimates:
+        if not isinstance(estimate, np.ndarray) or estimate.dtype != np.int64:
+            raise QueryRefused("an estimate is an int64 array in grid units")
+        if estimate.size and max(abs(int(estimate.min())), abs(int(estimate.max()))) > ESTIMATE_LIMIT:
+            raise QueryRefused("an estimate lies outside ±2^53 grid units")
+        copy = estimate.copy()
+        copy.setflags(write=False)
+        frozen.append(copy)
+    return tuple(frozen)

@@ -1,0 +1,1 @@
+"""AIM, MST, Independent, Tab-PE and Private-PGM: post-processing of paid, noisy answers."""

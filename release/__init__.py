@@ -1,0 +1,1 @@
+"""The shell: command line, files, keys, manifests, verification and reports."""
