@@ -1,0 +1,313 @@
+"""The manifest: the predicate of the signed statement, an allow-list of public fields.
+
+Rationals are written ``p/q``; ε as a decimal rounded up; days ``YYYY-MM-DD``. Unknown fields are refused on reading.
+"""
+
+from fractions import Fraction
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from accounting.budget import Amount, Cap, EpsilonDelta, Law, Mu, Rho
+from accounting.events import Event, GaussianEvent
+from accounting.exact import from_text, to_text
+from accounting.unit import NEIGHBOURING, unit_to_json
+from release.record import QuestionRecord, RunRecord, RunSummary
+
+FORMAT = 0
+REPORTED_DELTAS = tuple(Fraction(1, 10**power) for power in (5, 6, 7, 8, 9))
+GROUP_SIZES = (2, 5)
+
+NOT_PROTECTED = (
+    "facts about groups and about the population, which the data are meant to show",
+    "what the schema, the configuration and this manifest say: declared to be public by the curator",
+    "people under other dataset labels: the budgets of different labels add up for a person who is in both",
+    "whoever can watch the curator's machine while it runs",
+    "choices between releases that somebody makes by looking at the private data",
+)
+
+
+def _exact(text: str) -> str:
+    from_text(text)
+    return text
+
+
+Exact: TypeAlias = Annotated[str, AfterValidator(_exact)]
+Hash: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Day: TypeAlias = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+Decimals: TypeAlias = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class CapPart(_Part):
+    """A cap in the law's unit (ρ or μ²), and the δ set aside for questions that cost δ."""
+
+    amount: Exact
+    delta: Exact
+
+
+class StatementPart(_Part):
+    """The (ε, δ) from which a cap was derived."""
+
+    epsilon: Exact
+    delta: Exact
+
+
+class CurvePoint(_Part):
+    """The guarantee in (ε, δ) at one δ."""
+
+    delta: Exact
+    epsilon: Decimals
+
+
+class Guarantee(_Part):
+    """What is promised for this release, and for all releases of the dataset together."""
+
+    law: Law
+    release_cap: CapPart
+    dataset_cap: CapPart
+    release_statement: StatementPart | None
+    dataset_statement: StatementPart | None
+    release_curve: tuple[CurvePoint, ...]
+    dataset_curve: tuple[CurvePoint, ...]
+    replacing_one_unit: CapPart
+    groups: dict[str, CapPart]
+    conversion: str
+
+
+class EventPart(_Part):
+    """An event of the closed table: Gaussian noise, or a selection."""
+
+    kind: Literal["gaussian", "selection"]
+    sensitivity_squared: Exact | None = None
+    variance: Exact | None = None
+    epsilon: Exact | None = None
+
+
+class QuestionPart(_Part):
+    """A settled question: its ledger entry, its public content, what it cost."""
+
+    entry: int
+    request_id: str
+    question: dict[str, Any]
+    digest: Hash
+    event: EventPart
+    cost: Exact
+    answer_digest: Hash
+
+
+class PlanLine(_Part):
+    """A ceiling known before the run."""
+
+    question: str
+    purpose: str
+    at_most: int
+    ceiling: Exact
+
+
+class PlanPart(_Part):
+    """The ceilings known before the run, and the most that the run could cost."""
+
+    lines: tuple[PlanLine, ...]
+    total: Exact
+
+
+class RunPart(_Part):
+    """One run of the dataset, released or not."""
+
+    release_id: str
+    purpose: Literal["release", "test", "audit"]
+    cap: CapPart
+    settled: Exact
+    closed: bool
+
+
+class LookPart(_Part):
+    """One unpaid, curator-only look at the private table."""
+
+    entry: int
+    what: str
+    schema_digest: Hash
+
+
+class LedgerPart(_Part):
+    """The chain that the release carries: its length and the hash of its last entry."""
+
+    entries: int
+    head: Hash
+
+
+class Randomness(_Part):
+    """Where privacy noise came from, and the seed of the public randomness."""
+
+    noise: str
+    isolation: str
+    public_seed: str
+
+
+class Manifest(_Part):
+    """Everything that a release says about itself."""
+
+    format: Literal[0]
+    release_id: str
+    dataset: str
+    purpose: Literal["release"]
+    day: Day
+    guarantee: Guarantee
+    unit: dict[str, Any]
+    neighbouring: Literal["add-or-remove-one-unit"]
+    mechanism: dict[str, Any]
+    plan: PlanPart
+    questions: tuple[QuestionPart, ...]
+    settled: Exact
+    runs: tuple[RunPart, ...]
+    looks: tuple[LookPart, ...]
+    ledger: LedgerPart
+    config: dict[str, Any]
+    schema_digest: Hash
+    notes: dict[str, Any]
+    randomness: Randomness
+    output_rows: int
+    not_protected: tuple[str, ...]
+    software: dict[str, str]
+
+
+def build_manifest(record: RunRecord) -> Manifest:
+    """Turn a run's record into its manifest; reads nothing else.
+
+    Raises:
+        ValidationError: a record of a test or audit run, which cannot be released.
+    """
+    return Manifest(
+        format=FORMAT,
+        release_id=record.release_id,
+        dataset=record.dataset,
+        purpose=record.purpose,  # type: ignore[arg-type]  # a test's purpose is refused by validation
+        day=record.day,
+        guarantee=_guarantee(record),
+        unit=dict(unit_to_json(record.unit)),
+        neighbouring=NEIGHBOURING,
+        mechanism=dict(record.mechanism),
+        plan=PlanPart(
+            lines=tuple(
+                PlanLine(
+                    question=line.question, purpose=line.purpose, at_most=line.at_most, ceiling=to_text(line.ceiling)
+                )
+                for line in record.plan.lines
+            ),
+            total=to_text(record.plan.total),
+        ),
+        questions=tuple(_question(question) for question in record.questions),
+        settled=to_text(record.settled),
+        runs=tuple(_run(run) for run in record.runs),
+        looks=tuple(
+            LookPart(entry=look.entry, what=look.what, schema_digest=look.schema_digest) for look in record.looks
+        ),
+        ledger=LedgerPart(entries=record.ledger_entries, head=record.ledger_head),
+        config=dict(record.config),
+        schema_digest=record.schema_digest,
+        notes=dict(record.notes),
+        randomness=Randomness(noise=record.noise, isolation=record.isolation, public_seed=record.public_seed),
+        output_rows=record.output_rows,
+        not_protected=NOT_PROTECTED,
+        software=dict(record.software),
+    )
+
+
+def curve(amount: Amount, deltas: tuple[Fraction, ...]) -> tuple[CurvePoint, ...]:
+    """Return ε, rounded up, at each δ."""
+    from accounting.convert import epsilon
+
+    return tuple(CurvePoint(delta=to_text(delta), epsilon=decimal_above(epsilon(amount, delta))) for delta in deltas)
+
+
+def decimal_above(value: Fraction) -> str:
+    """Write a non-negative rational as a decimal of 15 significant digits, rounded up."""
+    context = Context(prec=15, rounding=ROUND_CEILING)
+    return str(
+        context.divide(context.create_decimal(value.numerator), context.create_decimal(value.denominator))
+    ).lower()
+
+
+def event_part(event: Event) -> EventPart:
+    """Write an event."""
+    if isinstance(event, GaussianEvent):
+        return EventPart(
+            kind="gaussian",
+            sensitivity_squared=to_text(event.sensitivity_squared),
+            variance=to_text(event.variance),
+        )
+    return EventPart(kind="selection", epsilon=to_text(event.epsilon))
+
+
+def _guarantee(record: RunRecord) -> Guarantee:
+    deltas = tuple(sorted({*REPORTED_DELTAS, record.delta}, reverse=True))
+    # A group of m units: μ becomes mμ and ρ becomes m²ρ, so both laws' amounts (ρ or μ²) grow by m²; replacing one unit
+    # is a removal and an addition, a group of two.
+    return Guarantee(
+        law=record.law,
+        release_cap=_cap(record.cap),
+        dataset_cap=_cap(record.dataset_cap),
+        release_statement=_statement(record.statement),
+        dataset_statement=_statement(record.dataset_statement),
+        release_curve=curve(record.cap.amount, deltas),
+        dataset_curve=curve(record.dataset_cap.amount, deltas),
+        replacing_one_unit=CapPart(amount=to_text(scaled(record.cap.amount, 2)), delta=to_text(record.cap.delta)),
+        groups={
+            str(size): CapPart(amount=to_text(scaled(record.cap.amount, size)), delta=to_text(record.cap.delta))
+            for size in GROUP_SIZES
+        },
+        conversion=CONVERSION[record.law],
+    )
+
+
+CONVERSION = {
+    Law.ZCDP: "minimum over alpha > 1 of Canonne, Kamath and Steinke 2020, proposition 12 (arXiv:2004.00010)",
+    Law.GDP: "exact Gaussian trade-off curve, Dong, Roth and Su 2022, corollary 2.13 (arXiv:1905.02383)",
+}
+
+
+def scaled(amount: Amount, size: int) -> Fraction:
+    """Return the amount (ρ or μ²) that protects a group of ``size`` units: m²·ρ or (m·μ)²."""
+    value = amount.value if isinstance(amount, Rho) else amount.squared
+    return value * size * size
+
+
+def amount_of(law: Law, value: Fraction) -> Amount:
+    """Return a ρ or a μ from an amount in the law's unit."""
+    return Rho(value) if law is Law.ZCDP else Mu(value)
+
+
+def _cap(cap: Cap) -> CapPart:
+    return CapPart(amount=to_text(cap.value), delta=to_text(cap.delta))
+
+
+def _statement(statement: EpsilonDelta | None) -> StatementPart | None:
+    if statement is None:
+        return None
+    return StatementPart(epsilon=to_text(statement.epsilon), delta=to_text(statement.delta))
+
+
+def _question(question: QuestionRecord) -> QuestionPart:
+    return QuestionPart(
+        entry=question.entry,
+        request_id=question.request_id,
+        question=dict(question.question),
+        digest=question.digest,
+        event=event_part(question.event),
+        cost=to_text(question.cost),
+        answer_digest=question.answer_digest,
+    )
+
+
+def _run(run: RunSummary) -> RunPart:
+    return RunPart(
+        release_id=run.release_id,
+        purpose=run.purpose,
+        cap=_cap(run.cap),
+        settled=to_text(run.settled),
+        closed=run.closed,
+    )
