@@ -1,12 +1,12 @@
 """The privacy unit: whose presence or absence the guarantee hides. Add or remove one unit is the only relation."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from accounting.canonical import Json
 from accounting.errors import ConfigError
 
-NEIGHBOURING = "add-or-remove-one-unit"
+NEIGHBOURING: Final = "add-or-remove-one-unit"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 Rationals are written ``p/q``; ε as a decimal rounded up; days ``YYYY-MM-DD``. Unknown fields are refused on reading.
 """
 
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -14,7 +15,7 @@ from accounting.exact import from_text, to_text
 from accounting.unit import NEIGHBOURING, unit_to_json
 from release.record import QuestionRecord, RunRecord, RunSummary
 
-FORMAT = 0
+FORMAT: Final = 0
 REPORTED_DELTAS = tuple(Fraction(1, 10**power) for power in (5, 6, 7, 8, 9))
 GROUP_SIZES = (2, 5)
 
@@ -227,9 +228,8 @@ def curve(amount: Amount, deltas: tuple[Fraction, ...]) -> tuple[CurvePoint, ...
 def decimal_above(value: Fraction) -> str:
     """Write a non-negative rational as a decimal of 15 significant digits, rounded up."""
     context = Context(prec=15, rounding=ROUND_CEILING)
-    return str(
-        context.divide(context.create_decimal(value.numerator), context.create_decimal(value.denominator))
-    ).lower()
+    numerator, denominator = Decimal(value.numerator), Decimal(value.denominator)
+    return str(context.divide(numerator, denominator)).lower()
 
 
 def event_part(event: Event) -> EventPart:

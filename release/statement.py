@@ -2,7 +2,7 @@
 
 import hashlib
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -12,8 +12,8 @@ from accounting.errors import VerificationFailed
 from release.dsse import seal
 from release.manifest import Hash, Manifest
 
-STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "urn:dprelease:predicate:release:v0"
+STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE: Final = "urn:dprelease:predicate:release:v0"
 MANIFEST_NAME = "manifest.dsse.json"
 
 
