@@ -1,0 +1,83 @@
+"""A budget as people state it (ε with δ, or ρ, or μ), turned into the exact cap of a law."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from accounting.budget import Cap, EpsilonDelta, Law, Mu, Rho
+from accounting.errors import ConfigError
+from accounting.filters import decimal_above
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetChoice:
+    """Exactly one of ε (with δ), ρ and μ, as written by a person.
+
+    Args:
+        epsilon: ε > 0; needs ``delta``.
+        delta: 0 < δ < 1; beside ρ or μ it is the δ at which ε is reported.
+        rho: ρ > 0.
+        mu: μ > 0.
+    """
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    mu: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        stated = [value for value in (self.epsilon, self.rho, self.mu) if value is not None]
+        if len(stated) != 1:
+            raise ConfigError("state exactly one budget: epsilon with delta, or rho, or mu")
+        if stated[0] <= 0:
+            raise ConfigError("a budget must be greater than 0; there is no value that turns privacy off")
+        if self.epsilon is not None and self.delta is None:
+            raise ConfigError("epsilon needs delta beside it; there is no default")
+        if self.delta is not None and not 0 < self.delta < 1:
+            raise ConfigError("delta must lie strictly between 0 and 1")
+
+    @property
+    def statement(self) -> EpsilonDelta | None:
+        """The (ε, δ) as stated, or None where ρ or μ was."""
+        if self.epsilon is None or self.delta is None:
+            return None
+        return EpsilonDelta(self.epsilon, self.delta)
+
+    def check_law(self, law: Law, dataset: str) -> None:
+        """Refuse a budget in the other law's unit.
+
+        Raises:
+            ConfigError: ρ for a dataset that adds μ², or μ for one that adds ρ; nothing spent.
+        """
+        if law is Law.ZCDP and self.mu is not None:
+            raise ConfigError(f"dataset {dataset!r} adds up ρ (law zcdp): state rho, or epsilon and delta")
+        if law is Law.GDP and self.rho is not None:
+            raise ConfigError(f"dataset {dataset!r} adds up μ² (law gdp): state mu, or epsilon and delta")
+
+    def check_delta(self, ceiling: Fraction) -> None:
+        """Refuse a δ above the workspace's ceiling.
+
+        Raises:
+            ConfigError: nothing spent.
+        """
+        if self.delta is not None and self.delta > ceiling:
+            raise ConfigError(
+                f"delta is above the workspace's ceiling of {decimal_above(ceiling)}; "
+                "a larger one needs max_delta in dprelease.toml"
+            )
+
+    def cap(self, law: Law) -> Cap:
+        """Return the exact cap: never more than was stated.
+
+        Raises:
+            ConfigError: the budget is in the other law's unit.
+        """
+        from accounting.convert import cap_for
+
+        statement = self.statement
+        if statement is not None:
+            return Cap(cap_for(statement, law))
+        if law is Law.ZCDP and self.rho is not None:
+            return Cap(Rho(self.rho))
+        if law is Law.GDP and self.mu is not None:
+            return Cap(Mu(self.mu * self.mu))
+        raise ConfigError("rho belongs to law zcdp and mu to law gdp; neither becomes the other")

@@ -1,0 +1,158 @@
+"""release.toml: what one release asks for. It holds a release's share of a budget and never opens a budget."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
+
+from accounting.budget import Law
+from accounting.canonical import Json
+from accounting.errors import ConfigError
+from accounting.exact import to_text
+from accounting.unit import PersonUnit, PrivacyUnit, RowUnit, unit_to_json
+from release.budgets import BudgetChoice
+from release.toml import Exact, read_toml
+
+Format = Literal["csv", "parquet"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class UnitTable(_Table):
+    """``[unit]``: whose presence the guarantee hides; it must equal the unit that the dataset was opened with."""
+
+    kind: Literal["row", "person"]
+    id_column: StrictStr | None = None
+    max_rows: StrictInt | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> "UnitTable":
+        if self.kind == "row" and (self.id_column is not None or self.max_rows is not None):
+            raise ValueError("a row unit takes neither id_column nor max_rows")
+        if self.kind == "person" and (self.id_column is None or self.max_rows is None):
+            raise ValueError("a person unit needs id_column and max_rows")
+        try:
+            self.unit  # noqa: B018 - builds the unit once to check its ranges
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """The privacy unit."""
+        if self.id_column is None or self.max_rows is None:
+            return RowUnit()
+        return PersonUnit(self.id_column, self.max_rows)
+
+
+class BudgetTable(_Table):
+    """``[budget]``: this release's share of the dataset's cap: ε with δ, or ρ, or μ."""
+
+    epsilon: Exact | None = None
+    delta: Exact | None = None
+    rho: Exact | None = None
+    mu: Exact | None = None
+
+    @model_validator(mode="after")
+    def _one_budget(self) -> "BudgetTable":
+        try:
+            self.choice  # noqa: B018 - builds the choice once to check it
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    @property
+    def choice(self) -> BudgetChoice:
+        """The budget as written."""
+        return BudgetChoice(epsilon=self.epsilon, delta=self.delta, rho=self.rho, mu=self.mu)
+
+
+class OutputTable(_Table):
+    """``[output]``: how many rows are written, and in which formats."""
+
+    rows: Annotated[StrictInt, Field(ge=0)] | Literal["noisy"] = "noisy"
+    formats: Annotated[tuple[Format, ...], Field(min_length=1)] = ("csv",)
+
+    @model_validator(mode="after")
+    def _distinct(self) -> "OutputTable":
+        if len(set(self.formats)) != len(self.formats):
+            raise ValueError("formats lists each format once")
+        return self
+
+
+class ReleaseConfig(_Table):
+    """A whole release.toml.
+
+    Args:
+        version: the version of this file's form.
+        dataset: the dataset's label in the ledger.
+        schema_file: the schema, relative to this file (key ``schema``).
+        data: the private file, relative to this file.
+        encoding: the private file's text encoding.
+        unit: the privacy unit.
+        budget: this release's share of the dataset's cap.
+        mechanism: its kind and options; checked by the mechanism itself.
+        output: rows and formats.
+    """
+
+    version: Literal[1]
+    dataset: StrictStr
+    schema_file: Annotated[StrictStr, Field(alias="schema", min_length=1)]
+    data: Annotated[StrictStr, Field(min_length=1)]
+    encoding: StrictStr = "utf-8"
+    unit: UnitTable
+    budget: BudgetTable
+    mechanism: dict[str, Any]
+    output: OutputTable = OutputTable()
+
+    @model_validator(mode="after")
+    def _has_kind(self) -> "ReleaseConfig":
+        if not isinstance(self.mechanism.get("kind"), str):
+            raise ValueError('[mechanism] needs kind, such as kind = "aim"')
+        return self
+
+    @property
+    def mechanism_kind(self) -> str:
+        """The mechanism's kind."""
+        return str(self.mechanism["kind"])
+
+    @property
+    def mechanism_options(self) -> dict[str, Any]:
+        """The mechanism's options, as written."""
+        return {name: value for name, value in self.mechanism.items() if name != "kind"}
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the release for its manifest; the private file's path is not public."""
+        budget: dict[str, Json] = {
+            name: to_text(value)
+            for name, value in (
+                ("epsilon", self.budget.epsilon),
+                ("delta", self.budget.delta),
+                ("rho", self.budget.rho),
+                ("mu", self.budget.mu),
+            )
+            if isinstance(value, Fraction)
+        }
+        return {
+            "version": self.version,
+            "dataset": self.dataset,
+            "unit": unit_to_json(self.unit.unit),
+            "budget": budget,
+            "output": {"rows": self.output.rows, "formats": list(self.output.formats)},
+        }
+
+    def check_law(self, law: Law) -> None:
+        """Refuse a budget in the other law's unit."""
+        self.budget.choice.check_law(law, self.dataset)
+
+
+def read_config(path: Path) -> ReleaseConfig:
+    """Read a release.toml.
+
+    Raises:
+        ConfigError: missing, malformed, or it breaks a rule.
+    """
+    return read_toml(path, ReleaseConfig)
