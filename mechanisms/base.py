@@ -106,8 +106,17 @@ class CalibratedMechanism(Protocol):
         """What a run may ask at most."""
         ...
 
-    def run(self, table: PrivateTable, rng: np.random.Generator, watch: Watcher = silent) -> MechanismResult:
-        """Ask, fit and sample. ``rng`` is the public randomness, recorded in the manifest."""
+    def run(
+        self, table: PrivateTable, rng: np.random.Generator, watch: Watcher = silent, *, rows: int | None = None
+    ) -> MechanismResult:
+        """Ask, fit and sample; the same answers and the same ``rng`` give the same questions and the same rows.
+
+        Args:
+            table: the handle, with the schema that the mechanism was calibrated for.
+            rng: the public randomness, recorded in the manifest.
+            watch: is told of each step, in public terms.
+            rows: the declared number of synthetic rows; None takes the noisy total.
+        """
         ...
 
 

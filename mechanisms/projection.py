@@ -1,0 +1,48 @@
+"""Turn noisy counts into legal ones: the simplex projection, low-variance rounding, and the number of rows."""
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def to_simplex(values: npt.NDArray[np.integer] | Floats, total: float) -> Floats:
+    """Project noisy counts onto the non-negative vectors with a given sum, nearest in the Euclidean distance.
+
+    Args:
+        values: noisy counts of equal noise, any shape, at least one cell.
+        total: the sum wanted, at least 0.
+
+    Returns:
+        A float64 array of the same shape; all zeros for a total of 0.
+    """
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    if total <= 0:
+        return np.zeros(np.shape(values))
+    ordered = np.sort(flat)[::-1]
+    shifts = (np.cumsum(ordered) - total) / np.arange(1, flat.size + 1)
+    last = int(np.flatnonzero(ordered > shifts)[-1]) if np.any(ordered > shifts) else 0
+    projected = np.maximum(flat - shifts[last], 0.0)
+    return (projected * (total / projected.sum())).reshape(np.shape(values))
+
+
+def apportion(shares: Floats, rows: int, rng: np.random.Generator) -> Ints:
+    """Round expected counts to whole ones that sum to ``rows``, each the integer below or above its expectation.
+
+    Args:
+        shares: non-negative weights, shape (cells,); all zero means equal weights.
+        rows: the sum wanted, at least 0.
+        rng: public randomness, which decides between below and above without bias.
+
+    Returns:
+        int64 counts, shape (cells,).
+    """
+    weight = shares.sum()
+    expected = shares * (rows / weight) if weight > 0 else np.full(shares.size, rows / shares.size)
+    order = rng.permutation(shares.size)
+    edges = np.floor(np.cumsum(expected[order]) + rng.random())
+    edges[np.flatnonzero(edges == edges[-1])[0] :] = rows  # rounding may leave the last edge just below ``rows``
+    counts = np.empty(shares.size, dtype=np.int64)
+    counts[order] = np.diff(np.minimum(edges, rows), prepend=0.0).astype(np.int64)
+    return counts
