@@ -1,0 +1,1 @@
+"""A first release from start to end: the RAND Health Insurance Experiment."""
