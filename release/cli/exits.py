@@ -1,0 +1,82 @@
+"""Exit codes: every way to leave has one, and no message holds more than public facts."""
+
+import errno
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import click
+
+from accounting.errors import BudgetRefused, Cancelled, DpReleaseError
+from release.cli.console import emit
+
+USAGE = 2
+BUG = 70
+STOPPED = 130
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_guarded(command: click.Command, arguments: list[str]) -> int:
+    """Run a click command and return its exit code; every failure becomes one sentence on stderr.
+
+    With ``--json`` among the arguments the failure is one JSON document on stdout too.
+    """
+    try:
+        result = command.main(arguments, prog_name="dprelease", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return USAGE
+    except click.UsageError as error:
+        usage = "" if error.ctx is None else f"{error.ctx.get_usage()}\n"
+        return _fail(error.format_message(), USAGE, type(error).__name__, arguments, before=usage)
+    except click.ClickException as error:
+        return _fail(error.format_message(), USAGE, type(error).__name__, arguments)
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("stopped; nothing was spent", STOPPED, "Cancelled", arguments)
+    except Cancelled as error:
+        return _fail(str(error), STOPPED, "Cancelled", arguments)
+    except DpReleaseError as error:
+        return _fail(str(error), error.exit_code, type(error).__name__, arguments, error=error)
+    except BrokenPipeError:
+        _close_stdout()
+        return 0
+    except OSError as error:
+        return _fail(_os_sentence(error), USAGE, "OSError", arguments)
+    except Exception as error:  # noqa: BLE001 - the last resort: the message of an unknown error may hold private values
+        return _fail(bug_sentence(error), BUG, "InternalError", arguments)
+    return result if isinstance(result, int) else 0
+
+
+def bug_sentence(error: BaseException) -> str:
+    """Describe an unexpected error by its type and by our own line of code; never by its message or its values."""
+    frames = traceback.extract_tb(error.__traceback__, limit=-50)
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_ROOT)]
+    place = f" at {Path(ours[-1].filename).relative_to(_ROOT)}:{ours[-1].lineno}" if ours else ""
+    return (
+        f"internal error: {type(error).__name__}{place}. This is a fault of dprelease; please report this line. "
+        "No values are shown, because they could be private."
+    )
+
+
+def _fail(
+    message: str, code: int, kind: str, arguments: list[str], *, before: str = "", error: DpReleaseError | None = None
+) -> int:
+    click.echo(f"{before}dprelease: {message}", err=True)
+    if "--json" in arguments:
+        document: dict[str, object] = {"error": kind, "exit_code": code, "message": message}
+        if isinstance(error, BudgetRefused):
+            document |= {"asked": str(error.asked), "left": str(error.left), "unit": error.unit}
+        emit("error", document)
+    return code
+
+
+def _os_sentence(error: OSError) -> str:
+    reason = os.strerror(error.errno) if error.errno in errno.errorcode else "the system refused"
+    return f"{error.filename}: {reason}" if error.filename is not None else reason
+
+
+def _close_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not fail."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())

@@ -1,0 +1,79 @@
+"""Stopping a run by Ctrl-C or SIGTERM at a place where the ledger is whole: never in the middle of a question."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from types import FrameType, TracebackType
+
+from accounting.queries import Answer, PrivateTable, Query
+from accounting.schema import Schema
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class StopRequested(KeyboardInterrupt):
+    """The user or the system asked this run to stop."""
+
+
+class Stopper:
+    """While entered, SIGINT and SIGTERM raise :class:`StopRequested`: at once, or where :meth:`whole` ends.
+
+    Must be entered in the main thread, as Python's signal handlers demand.
+    """
+
+    def __init__(self) -> None:
+        self._inside = 0
+        self._wanted = False
+        self._before: dict[signal.Signals, object] = {}
+
+    def __enter__(self) -> "Stopper":
+        self._before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal.signal returned
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Let a step finish before a stop takes effect, so that an answer that was paid for is never lost."""
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+        if self._wanted and not self._inside:
+            raise StopRequested
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._wanted = True
+        if not self._inside:
+            raise StopRequested
+
+
+class StoppableTable:
+    """A handle whose questions are whole: a stop that is asked for during one takes effect after it."""
+
+    __slots__ = ("_stopper", "_table")
+
+    def __init__(self, table: PrivateTable, stopper: Stopper) -> None:
+        self._table = table
+        self._stopper = stopper
+
+    @property
+    def schema(self) -> Schema:
+        """The public description of the table."""
+        return self._table.schema
+
+    @property
+    def remaining(self) -> Fraction:
+        """What is left of the release's cap."""
+        return self._table.remaining
+
+    def ask(self, query: Query) -> Answer:
+        """Ask, and let the answer be stored before a stop takes effect."""
+        with self._stopper.whole():
+            return self._table.ask(query)
