@@ -11,17 +11,22 @@ from accounting.queries import (
     Answer,
     Clique,
     Coding,
+    Errors,
     Marginals,
     NoisyMarginals,
     PrivateTable,
     Query,
+    Select,
+    Total,
+    query_digest,
     question_event,
 )
 from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
-from mechanisms.base import Asked, Plan
+from mechanisms.base import Asked, Plan, QuestionKind
 
 _SHORT_BITS = 64
+_KINDS: dict[type, QuestionKind] = {Total: "total", Marginals: "marginals", Select: "select", Errors: "errors"}
 
 
 def spendable(amount: Fraction) -> Fraction:
@@ -55,7 +60,7 @@ class Asker:
         self._unit = unit
         self._cap = cap
         self._left = plan.total
-        self._allowed = {"total": 0, "marginals": 0, "select": 0, "errors": 0}
+        self._allowed = dict.fromkeys(_KINDS.values(), 0)
         for line in plan.lines:
             self._allowed[line.question] += line.at_most
         self._asked: list[Asked] = []
@@ -82,14 +87,15 @@ class Asker:
             DpReleaseError: the mechanism asked beyond its own plan, a fault of this program; the question cost nothing.
             BudgetRefused: the handle refused; the question cost nothing.
         """
-        kind = type(query).__name__.lower()
+        kind = _KINDS[type(query)]
         cost = price(question_event(query, self._unit), self._cap.law)
         if cost > self._left or self._allowed[kind] == 0:
             raise DpReleaseError(f"the mechanism asked beyond its plan ({kind}); this is a fault of the program")
         answer = self._table.ask(query)
         self._left -= cost
         self._allowed[kind] -= 1
-        self._asked.append(Asked(query, answer))
+        kept = query if isinstance(query, (Total, Marginals)) else None
+        self._asked.append(Asked(kind, query_digest(query), cost, answer, kept))
         return answer
 
     def marginals(

@@ -9,7 +9,7 @@ import numpy as np
 
 from accounting.budget import Cap, Law
 from accounting.canonical import Json
-from accounting.queries import Answer, PrivateTable, Query
+from accounting.queries import Answer, Marginals, PrivateTable, Total
 from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
 from mechanisms.table import SyntheticTable
@@ -75,10 +75,22 @@ def silent(_: Progress) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """One question with its answer, in the order of asking: a run's public transcript."""
+    """One question with its answer, in the order of asking: a run's public transcript.
 
-    query: Query
+    Args:
+        question: the kind, as in ``describe_query``.
+        digest: the SHA-256 that binds the question, as in ``query_digest``.
+        cost: its price in the law's unit (ρ or μ²).
+        answer: the answer, with the ledger entry's number.
+        query: the question itself; None where it carried estimates (select, errors), whose arrays would fill the
+            memory over hundreds of rounds; the digest binds them.
+    """
+
+    question: QuestionKind
+    digest: str
+    cost: Fraction
     answer: Answer
+    query: Total | Marginals | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
