@@ -1,4 +1,4 @@
-"""How benchmarks speak: progress on stderr, a table and one last line of JSON on stdout, exit code 0 if all bars hold."""
+"""How benchmarks speak: progress on stderr, a table and a last line of JSON on stdout, exit code 0 if all bars hold."""
 
 import argparse
 import json
