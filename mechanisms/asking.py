@@ -75,6 +75,10 @@ class Asker:
         """The share of the cap already used, from 0 to 1; a float for reports only."""
         return float(1 - self._left / self._cap.value)
 
+    def share_after(self, amount: Fraction) -> float:
+        """Return the share of the cap that will be used after spending ``amount`` more."""
+        return float(1 - (self._left - amount) / self._cap.value)
+
     @property
     def transcript(self) -> tuple[Asked, ...]:
         """Every question and answer so far, in order."""

@@ -10,6 +10,7 @@ from accounting.errors import ConfigError
 from mechanisms.base import MechanismConfig
 
 _KINDS = {
+    "aim": ("mechanisms.aim", "AIMConfig"),
     "independent": ("mechanisms.independent", "IndependentConfig"),
 }
 KINDS: tuple[str, ...] = tuple(_KINDS)
