@@ -1,0 +1,25 @@
+"""The public description of a private table: columns, kinds, domains, bounds, null policy; and the total cast by it."""
+
+from accounting.schema.column import NULL, Column, IdentifierColumn, Problem
+from accounting.schema.dates import DateColumn, DatetimeColumn
+from accounting.schema.discrete import BooleanColumn, CategoricalColumn
+from accounting.schema.layout import MAX_CELLS, MAX_TICKS
+from accounting.schema.ordered import IntegerColumn, RealColumn
+from accounting.schema.schema import Schema, TableKeys
+
+__all__ = [
+    "MAX_CELLS",
+    "MAX_TICKS",
+    "NULL",
+    "BooleanColumn",
+    "CategoricalColumn",
+    "Column",
+    "DateColumn",
+    "DatetimeColumn",
+    "IdentifierColumn",
+    "IntegerColumn",
+    "Problem",
+    "RealColumn",
+    "Schema",
+    "TableKeys",
+]

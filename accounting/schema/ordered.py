@@ -1,0 +1,245 @@
+"""Ordered columns: bounds, a grid of equal steps between them, cells by edges, bins and points; integers and reals."""
+
+from abc import abstractmethod
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated, Generic, Literal, TypeVar
+
+from pydantic import Field, StrictInt
+
+from accounting.errors import SchemaError
+from accounting.schema.column import NULL_READING, UNREADABLE, Column, Problem, Reading
+from accounting.schema.decimals import (
+    MAX_SCALED,
+    DecimalNumber,
+    WholeNumber,
+    plain_text,
+    read_number,
+    scale,
+    scaled_number,
+    write_scaled,
+)
+from accounting.schema.layout import Layout, check_size, layout_of
+
+Value = TypeVar("Value")
+
+
+class OrderedColumn(Column, Generic[Value]):
+    """A column of values between two declared bounds, both inclusive.
+
+    Args:
+        min, max: the bounds; public and never taken from the data.
+        edges: the values after min at which a new cell begins, increasing; min itself is left out.
+        bins: instead of edges, a number of equal bins; without either, each value has a cell of its own.
+        points: values with a cell of their own, cut out of the cells around them.
+        out_of_range: what becomes of a value outside the bounds: "clip" (the nearer bound), "null" or "replacement".
+        replacement: a value within the bounds.
+    """
+
+    min: Value
+    max: Value
+    edges: tuple[Value, ...] | None = None
+    bins: Annotated[StrictInt, Field(ge=1)] | None = None
+    points: tuple[Value, ...] = ()
+    out_of_range: Literal["clip", "null", "replacement"] = "clip"
+    replacement: Value | None = None
+
+    @abstractmethod
+    def _steps(self, value: Value) -> int:
+        """Return the number of the step that a declared value lies in, counted from any fixed origin.
+
+        Raises:
+            SchemaError: the value lies on no step.
+        """
+
+    @abstractmethod
+    def _write(self, value: Value) -> str:
+        """Write a declared value for a message."""
+
+    @cached_property
+    def _origin(self) -> int:
+        return self._steps(self.min)
+
+    @cached_property
+    def ticks(self) -> int:
+        """The number of steps from min to max, both included."""
+        return self._last_step() - self._origin + 1
+
+    @cached_property
+    def _layout(self) -> Layout:
+        edges = None if self.edges is None else [self._tick(edge) for edge in self.edges]
+        return layout_of(self.ticks, edges, self.bins, [self._tick(point) for point in self.points])
+
+    @cached_property
+    def _replacement_tick(self) -> int | None:
+        return None if self.replacement is None else self._tick(self.replacement)
+
+    @property
+    def _policies(self) -> dict[str, str]:
+        return {"out_of_range": self.out_of_range}
+
+    def _last_step(self) -> int:
+        return self._steps(self.max)
+
+    def _tick(self, value: Value) -> int:
+        return self._steps(value) - self._origin
+
+    def _place(self, step: int) -> Reading:
+        tick = step - self._origin
+        if tick < 0:
+            return Reading(0, Problem.BELOW)
+        return Reading(tick) if tick < self.ticks else Reading(self.ticks - 1, Problem.ABOVE)
+
+    def _settle(self, reading: Reading) -> int:
+        if reading.problem not in (Problem.BELOW, Problem.ABOVE):
+            return super()._settle(reading)
+        return reading.tick if self.out_of_range == "clip" else self._by_policy(self.out_of_range)
+
+    def _check_kind(self) -> None:
+        if self.ticks < 1:
+            raise SchemaError(
+                f"min = {self._write(self.min)} lies above max = {self._write(self.max)}", column=self.name
+            )
+        if self.edges is not None and self.bins is not None:
+            raise SchemaError("edges and bins exclude each other; leave one of them out", column=self.name)
+        if self.bins is not None and self.bins > self.ticks:
+            raise SchemaError(f"bins = {self.bins} is more than the {self.ticks} declared values", column=self.name)
+        edges = self._ticks_within("edges", self.edges or ())
+        if edges and edges[0] == 0:
+            raise SchemaError(
+                "each of the edges begins a new cell after min, so min is left out "
+                "(and so is max, unless max is to have a cell of its own)",
+                column=self.name,
+            )
+        if any(later <= earlier for earlier, later in zip(edges, edges[1:], strict=False)):
+            raise SchemaError("edges must increase and begin different cells", column=self.name)
+        points = self._ticks_within("points", self.points)
+        if len(set(points)) < len(points):
+            raise SchemaError("points must be different values", column=self.name)
+        if self.replacement is not None:
+            self._ticks_within("replacement", (self.replacement,))
+        if self.points and self.edges is None and self.bins is None:
+            raise SchemaError("points need edges or bins; without, each value has its own cell", column=self.name)
+        check_size(self._most_cells(), self.ticks, self.name)
+
+    def _most_cells(self) -> int:
+        """Count the cells before they are laid out: exactly, or with points at most."""
+        cells = self.ticks if self.edges is None else len(self.edges) + 1
+        return (self.bins or cells) + 2 * len(self.points) + self.nullable
+
+    def _ticks_within(self, key: str, values: tuple[Value, ...]) -> list[int]:
+        ticks = [self._tick(value) for value in values]
+        for value, tick in zip(values, ticks, strict=True):
+            if not 0 <= tick < self.ticks:
+                raise SchemaError(
+                    f"{key}: {self._write(value)} lies outside the bounds "
+                    f"{self._write(self.min)} to {self._write(self.max)}",
+                    column=self.name,
+                )
+        return ticks
+
+
+class _NumberColumn(OrderedColumn[Value]):
+    """What integer and real columns share: a value is a whole number of units 10^-decimals."""
+
+    @property
+    @abstractmethod
+    def _decimals(self) -> int: ...
+
+    @property
+    def _example(self) -> str:
+        return self._write(self.min)
+
+    def _text(self, tick: int) -> str:
+        return write_scaled(self._origin + tick, self._decimals)
+
+    def _read(self, text: str) -> Reading:
+        short = scaled_number(text, self._decimals)
+        if short is not None:
+            return self._place(short)
+        number = read_number(text)
+        if number is None:
+            return UNREADABLE
+        if number.is_nan():
+            return NULL_READING
+        scaled, rounded = scale(number, self._decimals, self._origin, self._origin + self.ticks - 1)
+        place = self._place(scaled)
+        return self._rounded(place.tick) if rounded and place.problem is None else place
+
+    @abstractmethod
+    def _rounded(self, tick: int) -> Reading:
+        """Return the reading of a number that rounding to the declared decimals changed."""
+
+    def _in_range(self, scaled: int) -> int:
+        if abs(scaled) >= MAX_SCALED:
+            raise SchemaError("a bound reaches 2^62 units of its last decimal, the limit", column=self.name)
+        return scaled
+
+
+class IntegerColumn(_NumberColumn[WholeNumber]):
+    """A column of whole numbers from min to max; one cell a value unless edges or bins are declared.
+
+    ``486.0`` and ``1e3`` read as whole numbers and ``007`` as 7; ``3.5`` is not readable. NaN reads as null; ±inf lie out
+    of range.
+    """
+
+    kind: Literal["integer"] = "integer"
+
+    @property
+    def _decimals(self) -> int:
+        return 0
+
+    def _steps(self, value: int) -> int:
+        return self._in_range(value)
+
+    def _write(self, value: int) -> str:
+        return str(value)
+
+    def _value(self, tick: int) -> int:
+        return self._origin + tick
+
+    def _rounded(self, tick: int) -> Reading:  # noqa: ARG002  # a fraction is no whole number, wherever it lies
+        return UNREADABLE
+
+
+class RealColumn(_NumberColumn[DecimalNumber]):
+    """A column of decimal numbers from min to max with a declared number of decimals, to which texts are rounded.
+
+    Rounding is half to even and comes before the bounds are checked. NaN reads as null; ±inf lie out of range.
+
+    Args:
+        decimals: decimals of every value, from 0 to 9; written in full.
+        edges, bins: exactly one of them is required.
+    """
+
+    kind: Literal["real"] = "real"
+    decimals: Annotated[StrictInt, Field(ge=0, le=9)]
+
+    @property
+    def _decimals(self) -> int:
+        return self.decimals
+
+    def _steps(self, value: Decimal) -> int:
+        scaled = Fraction(value) * 10**self.decimals
+        if scaled.denominator != 1:
+            raise SchemaError(
+                f"{self._write(value)} has more decimals than decimals = {self.decimals}", column=self.name
+            )
+        return self._in_range(scaled.numerator)
+
+    def _write(self, value: Decimal) -> str:
+        return plain_text(value)
+
+    def _value(self, tick: int) -> Decimal:
+        return Decimal(self._text(tick))
+
+    def _rounded(self, tick: int) -> Reading:
+        return Reading(tick, Problem.ROUNDED)
+
+    def _check_kind(self) -> None:
+        if self.edges is None and self.bins is None:
+            raise SchemaError(
+                "a real column needs cells; add the line bins = 20 (equal bins) or edges = [ … ]", column=self.name
+            )
+        super()._check_kind()
