@@ -1,0 +1,285 @@
+"""One release's account: the only giver of grants."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from accounting.budget import Cap, Law
+from accounting.canonical import Json, sha256
+from accounting.errors import AnswerLost, BudgetRefused, ConfigError, LedgerError, QueryRefused
+from accounting.events import Event, GaussianEvent, SelectionEvent, price
+from accounting.filters import Filter
+from accounting.ledger.content import check_digest, check_name, check_question
+from accounting.ledger.store import (
+    DatasetDraft,
+    DatasetTotals,
+    Question,
+    QuestionDraft,
+    Reading,
+    Release,
+    ReleaseTotals,
+    Store,
+    Writing,
+)
+from accounting.ledger.values import Grant, Purpose, Stored
+from accounting.unit import PrivacyUnit
+
+EVENT_BITS = 256
+"""Longest numerator or denominator, in bits, of an event's numbers and of a cap."""
+
+SUM_BITS = 4096
+"""Longest numerator or denominator, in bits, of a running sum."""
+
+NO_DELTA = Fraction(0)
+"""No event of the closed table costs δ."""
+
+
+class Account:
+    """A release's allotment: checks, charges durably, and only then gives a grant.
+
+    Any number of processes may hold accounts of one release or dataset at the same time: each step is one transaction.
+    """
+
+    __slots__ = ("_release", "_store", "_unit")
+
+    def __init__(self, store: Store, release: Release, unit: PrivacyUnit) -> None:
+        self._store = store
+        self._release = release
+        self._unit = unit
+
+    @property
+    def label(self) -> str:
+        """The dataset that pays."""
+        return self._release.label
+
+    @property
+    def release_id(self) -> str:
+        """The release that was allotted."""
+        return self._release.release_id
+
+    @property
+    def law(self) -> Law:
+        """The law of all amounts here."""
+        return self._release.cap.law
+
+    @property
+    def cap(self) -> Cap:
+        """The allotment: the release's guarantee."""
+        return self._release.cap
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """The privacy unit of the dataset."""
+        return self._unit
+
+    @property
+    def purpose(self) -> Purpose:
+        """What the release is for: "release", "test" or "audit"."""
+        return self._release.purpose
+
+    @property
+    def noise(self) -> str:
+        """The name of the noise source that the allotment states."""
+        return self._release.noise
+
+    @property
+    def remaining(self) -> Fraction:
+        """What is left of the cap, in the law's unit (ρ or μ²); 0 once closed."""
+        with self._store.read() as view:
+            totals = view.totals(self._release.release_id)
+        return NO_DELTA if totals.closed else self._release.cap.value - totals.granted
+
+    def authorise(self, request_id: str, digest: str, event: Event, description: Mapping[str, Json]) -> Grant | Stored:
+        """Charge a question durably and give the grant for it, or give the stored answer of one asked before.
+
+        Args:
+            request_id: the question's number within the release.
+            digest: the SHA-256 that binds the id to one question.
+            event: what the question costs.
+            description: its public description, as ``describe_query`` writes it.
+
+        Raises:
+            BudgetRefused: it does not fit, or the release is closed; nothing was spent.
+            QueryRefused: the id is bound to another question, or a public field is invalid; nothing was spent.
+            AnswerLost: granted earlier, and its answer is not stored: it stays spent and is not drawn again.
+        """
+        release = self._release
+        check_name(request_id, "request id")
+        check_digest(digest, "question's digest")
+        question = check_question(description)
+        law = release.cap.law
+        amount = _price(event, law)
+        with self._store.write() as ledger:
+            earlier = ledger.question(release.release_id, request_id)
+            if earlier is not None:
+                stored = self._repeat(ledger, request_id, digest, earlier)
+                if stored is not None:
+                    return stored
+            totals = ledger.totals(release.release_id)
+            if totals.closed:
+                raise BudgetRefused(
+                    f"release {release.release_id!r} is closed and takes no further question; nothing was spent",
+                    asked=amount,
+                    left=NO_DELTA,
+                    unit=law.unit,
+                )
+            Filter(release.cap, totals.granted, totals.granted_delta).check(amount, NO_DELTA)
+            granted = totals.granted + amount
+            if max(granted.numerator, granted.denominator).bit_length() > SUM_BITS:
+                raise QueryRefused("the sum of prices is too long to write; choose short rationals. Nothing was spent")
+            after = totals._replace(granted=granted)
+            entry = ledger.append(
+                QuestionDraft(
+                    "reserved",
+                    release.label,
+                    law,
+                    release.release_id,
+                    request_id,
+                    digest,
+                    amount,
+                    NO_DELTA,
+                    None,
+                    event,
+                    question,
+                    None,
+                    after,
+                )
+            )
+        return Grant(release.release_id, request_id, digest, entry, amount, NO_DELTA)
+
+    def start(self, grant: Grant) -> None:
+        """Make durable that the private table is about to be touched; the grant can no longer be voided.
+
+        Raises:
+            LedgerError: the grant was already used or voided, is another release's, or the release is closed.
+        """
+        with self._store.write() as ledger:
+            totals = self._granted(ledger, grant, "reserved")
+            ledger.append(self._draft("started", grant, totals))
+
+    def settle(self, grant: Grant, answer: bytes) -> int:
+        """Store the answer and settle the question in one transaction; return the entry's number.
+
+        Raises:
+            LedgerError: the grant was not started, was settled before, or the release is closed; it stays spent.
+        """
+        if not isinstance(answer, bytes):
+            raise ConfigError("an answer is stored as bytes")
+        answer_digest = sha256(answer)
+        with self._store.write() as ledger:
+            totals = self._granted(ledger, grant, "started")
+            after = totals._replace(
+                settled=totals.settled + grant.amount, settled_delta=totals.settled_delta + grant.delta
+            )
+            entry = ledger.append(self._draft("settled", grant, after, answer_digest))
+            ledger.keep_answer(entry, answer)
+        return entry
+
+    def void(self, grant: Grant) -> None:
+        """Take back a reservation whose question was never started; the budget is whole again.
+
+        Raises:
+            LedgerError: the question was started (then it stays spent), the grant is void, or the release is closed.
+        """
+        with self._store.write() as ledger:
+            totals = self._granted(ledger, grant, "reserved")
+            after = totals._replace(
+                granted=totals.granted - grant.amount, granted_delta=totals.granted_delta - grant.delta
+            )
+            ledger.append(self._draft("voided", grant, after))
+
+    def close(self) -> None:
+        """Free what was never granted, for good; what was granted stays charged. Closing twice changes nothing."""
+        with self._store.write() as ledger:
+            close_release(ledger, self._release)
+
+    def _repeat(self, ledger: Reading, request_id: str, digest: str, earlier: Question) -> Stored | None:
+        if earlier.digest != digest:
+            raise QueryRefused(
+                f"request {request_id!r} of release {self.release_id!r} is bound to another question; nothing was spent"
+            )
+        if earlier.status == "voided":
+            return None
+        if earlier.status != "settled":
+            raise AnswerLost(
+                f"request {request_id!r} of release {self.release_id!r} was granted earlier (entry {earlier.grant}) "
+                "and its answer is not stored: it stays spent and is not drawn again"
+            )
+        answer = ledger.answer(earlier.entry)
+        if answer is None or sha256(answer) != earlier.answer:
+            raise LedgerError(f"the stored answer of entry {earlier.entry} is damaged; verify the ledger")
+        return Stored(earlier.entry, answer)
+
+    def _granted(self, ledger: Reading, grant: Grant, status: str) -> ReleaseTotals:
+        if not isinstance(grant, Grant) or grant.release_id != self.release_id:
+            raise LedgerError("the grant is not of this release")
+        question = ledger.question(grant.release_id, grant.request_id)
+        if question is None or (question.grant, question.digest, question.amount, question.delta) != (
+            grant.entry,
+            grant.digest,
+            grant.amount,
+            grant.delta,
+        ):
+            raise LedgerError("the grant is not in the ledger")
+        if question.status != status:
+            raise LedgerError(f"the grant of entry {grant.entry} is {question.status}, not {status}")
+        totals = ledger.totals(grant.release_id)
+        if totals.closed:
+            raise LedgerError(f"release {self.release_id!r} is closed; the grant of entry {grant.entry} stays spent")
+        return totals
+
+    def _draft(self, kind: str, grant: Grant, totals: ReleaseTotals, answer: str | None = None) -> QuestionDraft:
+        return QuestionDraft(
+            kind,  # type: ignore[arg-type]  # the four callers above name a status
+            self._release.label,
+            self._release.cap.law,
+            grant.release_id,
+            grant.request_id,
+            grant.digest,
+            grant.amount,
+            grant.delta,
+            grant.entry,
+            None,
+            None,
+            answer,
+            totals,
+        )
+
+
+def close_release(ledger: Writing, release: Release) -> None:
+    """Close a release inside a transaction: free the never-granted part of its allotment in the dataset's totals."""
+    totals = ledger.totals(release.release_id)
+    dataset = ledger.dataset(release.label)
+    if totals.closed or dataset is None:
+        return
+    before = dataset.totals
+    after = DatasetTotals(
+        before.cap,
+        before.allotted - (release.cap.value - totals.granted),
+        before.allotted_delta - (release.cap.delta - totals.granted_delta),
+        before.purpose,
+        before.looks,
+        before.closed,
+    )
+    closed = totals._replace(closed=True)
+    ledger.append(DatasetDraft("closed", release.label, after, {}, release.release_id, closed))
+
+
+def check_short(value: Fraction, what: str) -> None:
+    """Refuse a number that no honest parameter needs: more than 256 bits above or below the line.
+
+    Raises:
+        QueryRefused: too long; nothing was spent.
+    """
+    if value.numerator.bit_length() > EVENT_BITS or value.denominator.bit_length() > EVENT_BITS:
+        raise QueryRefused(f"the {what} has more than {EVENT_BITS} bits; choose a short rational; nothing was spent")
+
+
+def _price(event: Event, law: Law) -> Fraction:
+    if type(event) is GaussianEvent:
+        check_short(event.sensitivity_squared, "squared sensitivity")
+        check_short(event.variance, "variance")
+    elif type(event) is SelectionEvent:
+        check_short(event.epsilon, "epsilon")
+    else:
+        raise QueryRefused("the event is not in the closed table of priced events; nothing was spent")
+    return price(event, law)
