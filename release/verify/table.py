@@ -1,0 +1,78 @@
+"""The released table against the released schema: header, order, spelling, domain and nulls, cell by cell."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from accounting.errors import VerificationFailed
+from accounting.schema import Schema
+
+_BLOCK_ROWS = 65_536
+
+
+def check_csv(path: Path, schema: Schema) -> int:
+    """Check that every cell is the schema's own spelling of a value in its column's domain.
+
+    A text is such a spelling exactly when reading it and writing it again gives the same text: reading is total, and
+    writing gives only the domain's spellings.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        VerificationFailed: names the file and the column.
+    """
+    rows = 0
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        try:
+            _check_header(next(reader, []), schema, path.name)
+            block: list[list[str]] = []
+            for row in reader:
+                if len(row) != len(schema.columns):
+                    raise VerificationFailed("a row does not have one cell for each column", file=path.name)
+                block.append(row)
+                if len(block) == _BLOCK_ROWS:
+                    _check_block(block, schema, path.name)
+                    rows += len(block)
+                    block = []
+        except (csv.Error, UnicodeDecodeError):
+            raise VerificationFailed("this is not a CSV file in UTF-8", file=path.name) from None
+    _check_block(block, schema, path.name)
+    return rows + len(block)
+
+
+def check_parquet(path: Path, schema: Schema) -> int:
+    """Check a typed file in the same way, by values; returns and raises as :func:`check_csv`."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError):
+        raise VerificationFailed("this is not a Parquet file", file=path.name) from None
+    _check_header(table.column_names, schema, path.name)
+    for column in schema.columns:
+        values: list[Any] = table.column(column.name).to_pylist()
+        again = column.values_of_ticks(column.ticks_of_values(values))
+        if any(not _same(one, other) for one, other in zip(values, again, strict=True)):
+            raise VerificationFailed(f"column {column.name!r} holds a value outside the schema", file=path.name)
+    return int(table.num_rows)
+
+
+def _same(value: Any, declared: Any) -> bool:  # noqa: ANN401 - typed cells
+    """Compare a cell with the domain's value; a float stands for the decimal that is nearest to it."""
+    if isinstance(value, float) and declared is not None:
+        return value == float(declared)
+    return value is declared or (type(value) is type(declared) and value == declared)
+
+
+def _check_header(header: list[str], schema: Schema, file: str) -> None:
+    if header != [column.name for column in schema.columns]:
+        raise VerificationFailed("the header is not the schema's", file=file)
+
+
+def _check_block(rows: list[list[str]], schema: Schema, file: str) -> None:
+    for column, texts in zip(schema.columns, zip(*rows, strict=True), strict=bool(rows)):
+        if column.text_of_ticks(column.ticks_of_text(texts)) != list(texts):
+            raise VerificationFailed(f"column {column.name!r} holds a value outside the schema", file=file)
