@@ -3,21 +3,22 @@
 Rationals are written ``p/q``; ε as a decimal rounded up; days ``YYYY-MM-DD``. Unknown fields are refused on reading.
 """
 
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from accounting.budget import Amount, Cap, EpsilonDelta, Law, Mu, Rho
+from accounting.budget import Amount, Cap, EpsilonDelta, Law
 from accounting.events import Event, GaussianEvent
 from accounting.exact import from_text, to_text
+from accounting.filters import decimal_above
 from accounting.unit import NEIGHBOURING, unit_to_json
 from release.record import QuestionRecord, RunRecord, RunSummary
 
 FORMAT: Final = 0
 REPORTED_DELTAS = tuple(Fraction(1, 10**power) for power in (5, 6, 7, 8, 9))
 GROUP_SIZES = (2, 5)
+EPSILON_DIGITS = 15
 
 NOT_PROTECTED = (
     "facts about groups and about the population, which the data are meant to show",
@@ -222,14 +223,10 @@ def curve(amount: Amount, deltas: tuple[Fraction, ...]) -> tuple[CurvePoint, ...
     """Return ε, rounded up, at each δ."""
     from accounting.convert import epsilon
 
-    return tuple(CurvePoint(delta=to_text(delta), epsilon=decimal_above(epsilon(amount, delta))) for delta in deltas)
-
-
-def decimal_above(value: Fraction) -> str:
-    """Write a non-negative rational as a decimal of 15 significant digits, rounded up."""
-    context = Context(prec=15, rounding=ROUND_CEILING)
-    numerator, denominator = Decimal(value.numerator), Decimal(value.denominator)
-    return str(context.divide(numerator, denominator)).lower()
+    return tuple(
+        CurvePoint(delta=to_text(delta), epsilon=decimal_above(epsilon(amount, delta), EPSILON_DIGITS))
+        for delta in deltas
+    )
 
 
 def event_part(event: Event) -> EventPart:
@@ -244,22 +241,20 @@ def event_part(event: Event) -> EventPart:
 
 
 def _guarantee(record: RunRecord) -> Guarantee:
+    from accounting.convert import for_group, for_replacement
+
     deltas = tuple(sorted({*REPORTED_DELTAS, record.delta}, reverse=True))
-    # A group of m units: μ becomes mμ and ρ becomes m²ρ, so both laws' amounts (ρ or μ²) grow by m²; replacing one unit
-    # is a removal and an addition, a group of two.
+    amount, delta = record.cap.amount, record.cap.delta
     return Guarantee(
         law=record.law,
         release_cap=_cap(record.cap),
         dataset_cap=_cap(record.dataset_cap),
         release_statement=_statement(record.statement),
         dataset_statement=_statement(record.dataset_statement),
-        release_curve=curve(record.cap.amount, deltas),
+        release_curve=curve(amount, deltas),
         dataset_curve=curve(record.dataset_cap.amount, deltas),
-        replacing_one_unit=CapPart(amount=to_text(scaled(record.cap.amount, 2)), delta=to_text(record.cap.delta)),
-        groups={
-            str(size): CapPart(amount=to_text(scaled(record.cap.amount, size)), delta=to_text(record.cap.delta))
-            for size in GROUP_SIZES
-        },
+        replacing_one_unit=_cap(Cap(for_replacement(amount), delta)),
+        groups={str(size): _cap(Cap(for_group(amount, size), delta)) for size in GROUP_SIZES},
         conversion=CONVERSION[record.law],
     )
 
@@ -268,17 +263,6 @@ CONVERSION = {
     Law.ZCDP: "minimum over alpha > 1 of Canonne, Kamath and Steinke 2020, proposition 12 (arXiv:2004.00010)",
     Law.GDP: "exact Gaussian trade-off curve, Dong, Roth and Su 2022, corollary 2.13 (arXiv:1905.02383)",
 }
-
-
-def scaled(amount: Amount, size: int) -> Fraction:
-    """Return the amount (ρ or μ²) that protects a group of ``size`` units: m²·ρ or (m·μ)²."""
-    value = amount.value if isinstance(amount, Rho) else amount.squared
-    return value * size * size
-
-
-def amount_of(law: Law, value: Fraction) -> Amount:
-    """Return a ρ or a μ from an amount in the law's unit."""
-    return Rho(value) if law is Law.ZCDP else Mu(value)
 
 
 def _cap(cap: Cap) -> CapPart:

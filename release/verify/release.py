@@ -9,12 +9,13 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from accounting.budget import cap
 from accounting.errors import ConfigError, LedgerError, VerificationFailed
 from accounting.exact import from_text, to_text
 from accounting.ledger.history import History
 from accounting.schema import Schema
 from release.dsse import unseal
-from release.manifest import CapPart, CurvePoint, Manifest, QuestionPart, amount_of
+from release.manifest import CapPart, CurvePoint, Manifest, QuestionPart
 from release.statement import MANIFEST_NAME, Statement, file_digest, parse_statement
 from release.verify.sums import Sums, sum_lines
 from release.verify.table import check_csv, check_parquet
@@ -165,14 +166,17 @@ def _check_guarantee(manifest: Manifest, sums: Sums) -> None:
     stated = (law.value, guarantee.dataset_cap.amount, guarantee.release_cap.amount)
     if stated != (sums.law, sums.dataset_cap, sums.cap):
         raise VerificationFailed("the manifest states other caps than the ledger", file=MANIFEST_NAME)
-    cap = from_text(guarantee.release_cap.amount)
-    if from_text(manifest.plan.total) > cap:
+    release_cap = from_text(guarantee.release_cap.amount)
+    if from_text(manifest.plan.total) > release_cap:
         raise VerificationFailed("the plan could cost more than the release's cap", file=MANIFEST_NAME)
     larger = {2: guarantee.replacing_one_unit, **{int(size): part for size, part in guarantee.groups.items()}}
     for size, part in larger.items():
-        if part != CapPart(amount=to_text(cap * size * size), delta=guarantee.release_cap.delta):
+        if part != CapPart(amount=to_text(release_cap * size * size), delta=guarantee.release_cap.delta):
             raise VerificationFailed(f"the bound for {size} units is not what the cap gives", file=MANIFEST_NAME)
-    for amount, points in ((cap, guarantee.release_curve), (from_text(sums.dataset_cap), guarantee.dataset_curve)):
+    for amount, points in (
+        (release_cap, guarantee.release_curve),
+        (from_text(sums.dataset_cap), guarantee.dataset_curve),
+    ):
         for point in points:
             _check_point(law.value, amount, point, manifest)
 
@@ -180,7 +184,7 @@ def _check_guarantee(manifest: Manifest, sums: Sums) -> None:
 def _check_point(law: str, amount: Fraction, point: CurvePoint, manifest: Manifest) -> None:
     from accounting import convert, second_opinion
 
-    budget = amount_of(manifest.guarantee.law, amount)
+    budget = cap(manifest.guarantee.law, amount).amount
     delta = from_text(point.delta)
     for formula in (convert.epsilon, second_opinion.epsilon):
         recomputed = Fraction(formula(budget, delta))
