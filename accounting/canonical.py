@@ -6,12 +6,21 @@ from typing import TypeAlias
 
 import rfc8785
 
+from accounting.errors import ConfigError
+
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 
 def canonical_bytes(value: Json) -> bytes:
-    """Serialise a JSON value by RFC 8785; integers beyond ±(2^53 - 1) must be written as text by the caller."""
-    return rfc8785.dumps(_plain(value))
+    """Serialise a JSON value by RFC 8785; integers beyond ±(2^53 - 1) must be written as text by the caller.
+
+    Raises:
+        ConfigError: NaN, an infinity, an integer beyond that range or anything that is not JSON.
+    """
+    try:
+        return rfc8785.dumps(_plain(value))
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError):
+        raise ConfigError("a value to be hashed or signed has no canonical JSON form") from None
 
 
 def digest(value: Json) -> str:
@@ -27,6 +36,6 @@ def sha256(data: bytes) -> str:
 def _plain(value: Json) -> "rfc8785._impl._Value":
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
         return [_plain(item) for item in value]
     return value

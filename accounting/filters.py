@@ -1,17 +1,16 @@
 """Privacy filters: the exact yes or no to one more cost under a cap that was fixed beforehand.
 
-A filter is a frozen value: what is capped and what is spent. Both laws add exact rationals and refuse whatever would pass
-the cap; there is no tolerance. The filter never sees an (ε, δ): those are conversions of the cap at the edges.
+A filter is a frozen value: what is capped and what is spent. Both laws add exact rationals and refuse whatever would
+pass the cap; there is no tolerance. The filter never sees an (ε, δ): those are conversions of the cap at the edges.
 """
 
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
 from accounting.budget import Cap, Law
 from accounting.errors import BudgetRefused, ConfigError, LedgerError
-from accounting.exact import non_negative, positive, to_text
+from accounting.exact import decimal_above, decimal_below, non_negative, positive, to_text
 
 THEOREMS = MappingProxyType(
     {
@@ -22,9 +21,6 @@ THEOREMS = MappingProxyType(
     }
 )
 """The theorem that makes each law's filter valid for adaptively chosen costs; conditions in docs/guarantees.md."""
-
-DIGITS = 6
-"""Significant digits of the decimals in a refusal; the exact rational stands beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +37,8 @@ class Filter:
 
     Privacy:
         If every grant passed :meth:`check`, the whole adaptive run satisfies the cap: ρ-zCDP or μ-GDP, up to δ. This
-        needs that each question's price is a bound that holds for every history of earlier answers, that price and content
-        of a question are functions of earlier answers and public values, that its noise is fresh, and that a question is
+        needs that each question's price holds for every history of earlier answers, that price and content of a
+        question are functions of earlier answers and public values, that its noise is fresh, and that a question is
         answered in one message. Costs and stopping may depend on earlier answers; the cap may not.
 
     Source:
@@ -98,22 +94,6 @@ class Filter:
         """Return the filter once a cost that fits is granted; refuses as :meth:`check` does."""
         self.check(amount, delta)
         return replace(self, spent=self.spent + Fraction(amount), delta_spent=self.delta_spent + Fraction(delta))
-
-
-def decimal_above(value: Fraction, digits: int = DIGITS) -> str:
-    """Write a number ≥ 0 as a decimal that is not below it: the safe side of a cost in a message or report."""
-    return _decimal(value, digits, ROUND_CEILING)
-
-
-def decimal_below(value: Fraction, digits: int = DIGITS) -> str:
-    """Write a number ≥ 0 as a decimal that is not above it: the safe side of a remainder in a message or report."""
-    return _decimal(value, digits, ROUND_FLOOR)
-
-
-def _decimal(value: Fraction, digits: int, rounding: str) -> str:
-    context = Context(prec=digits, rounding=rounding)
-    rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
-    return f"{rounded:f}" if -7 <= rounded.adjusted() < digits else f"{rounded:e}"
 
 
 _SYMBOLS = MappingProxyType({"rho": "ρ", "mu_squared": "μ²", "delta": "δ"})
