@@ -10,8 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from accounting.budget import Amount, Cap, EpsilonDelta, Law
 from accounting.events import Event, GaussianEvent
-from accounting.exact import from_text, to_text
-from accounting.filters import decimal_above
+from accounting.exact import decimal_above, from_text, to_text
 from accounting.unit import NEIGHBOURING, unit_to_json
 from release.record import QuestionRecord, RunRecord, RunSummary
 
