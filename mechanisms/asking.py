@@ -18,7 +18,6 @@ from accounting.queries import (
     Query,
     Select,
     Total,
-    query_digest,
     question_event,
 )
 from accounting.schema import Schema
@@ -99,7 +98,7 @@ class Asker:
         self._left -= cost
         self._allowed[kind] -= 1
         kept = query if isinstance(query, (Total, Marginals)) else None
-        self._asked.append(Asked(kind, query_digest(query), cost, answer, kept))
+        self._asked.append(Asked(kind, cost, answer, kept))
         return answer
 
     def marginals(

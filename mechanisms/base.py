@@ -79,15 +79,13 @@ class Asked:
 
     Args:
         question: the kind, as in ``describe_query``.
-        digest: the SHA-256 that binds the question, as in ``query_digest``.
         cost: its price in the law's unit (ρ or μ²).
         answer: the answer, with the ledger entry's number.
         query: the question itself; None where it carried estimates (select, errors), whose arrays would fill the
-            memory over hundreds of rounds; the digest binds them.
+            memory over hundreds of rounds. The ledger entry that the answer names binds them by digest.
     """
 
     question: QuestionKind
-    digest: str
     cost: Fraction
     answer: Answer
     query: Total | Marginals | None

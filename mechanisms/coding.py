@@ -1,4 +1,4 @@
-"""Hybrid coding: a column with many cells is measured finely once, modelled in few bins, and decoded by its fine marginal.
+"""Hybrid coding: measure a column of many cells finely once, model it in few bins, decode it by its fine marginal.
 
 The bins are formed from the noisy fine marginal, which is paid for, so they cost nothing more. A bin holds about the
 same noisy mass as every other; a heavy value (40 hours a week for half the rows) has a bin of its own, and the null

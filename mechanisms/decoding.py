@@ -24,7 +24,8 @@ def ticks_of_cells(column: Column, cells: npt.NDArray[np.integer], rng: np.rando
     high = np.append(low[1:], column.ticks) - 1
     if column.null_cell is not None:
         low, high = np.append(low, -1), np.append(high, -1)
-    return rng.integers(low[cells], high[cells], endpoint=True, dtype=np.int64)
+    ticks: npt.NDArray[np.int64] = rng.integers(low[cells], high[cells], endpoint=True, dtype=np.int64)
+    return ticks
 
 
 def decode_cells(

@@ -1,5 +1,6 @@
 """A model that grows with its measurements: fit, compare, count, and draw the synthetic rows at the end."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -45,10 +46,15 @@ class Fitting:
             How far the model moved on the measured clique: the L1 distance of its estimates before and after, in rows.
         """
         before = self.model.marginal(clique)
-        self._measurements.append(Measurement(clique, table, float(variance) ** 0.5))
-        self._tables.append((table, variance))
-        self.model = self._fit(self.model)
+        self.add_all(((clique, table),), variance)
         return float(np.abs(self.model.marginal(clique) - before).sum())
+
+    def add_all(self, tables: Sequence[tuple[Clique, npt.NDArray[np.int64]]], variance: Fraction) -> None:
+        """Add several measurements of equal noise and fit again."""
+        for clique, table in tables:
+            self._measurements.append(Measurement(clique, table, float(variance) ** 0.5))
+            self._tables.append((table, variance))
+        self.model = self._fit(self.model)
 
     def release(
         self, asker: Asker, rng: np.random.Generator, rows: int | None, facts: dict[str, Json]

@@ -1,6 +1,7 @@
 """Check the options of a mechanism as written in release.toml: whole numbers, shares and exact texts, never a guess."""
 
 from fractions import Fraction
+from typing import cast
 
 from accounting.canonical import Json
 from accounting.errors import ConfigError
@@ -40,11 +41,11 @@ def share(value: object, name: str) -> Fraction:
 
 
 def to_json(value: object) -> Json:
-    """Write one option for the manifest: rationals as ``p/q``, tuples as lists."""
+    """Write one option for the manifest: rationals as ``p/q``, tuples as lists, structures by their own ``to_json``."""
     if isinstance(value, Fraction):
         return to_text(value)
     if isinstance(value, tuple):
         return [to_json(item) for item in value]
     if value is None or isinstance(value, (bool, int, str)):
         return value
-    raise ConfigError("an option is a whole number, an exact number, a text or a list of these")
+    return cast("Json", value.to_json())  # type: ignore[attr-defined]  # the only other options are workload marginals

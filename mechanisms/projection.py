@@ -24,7 +24,8 @@ def to_simplex(values: npt.NDArray[np.integer] | Floats, total: float) -> Floats
     shifts = (np.cumsum(ordered) - total) / np.arange(1, flat.size + 1)
     last = int(np.flatnonzero(ordered > shifts)[-1]) if np.any(ordered > shifts) else 0
     projected = np.maximum(flat - shifts[last], 0.0)
-    return (projected * (total / projected.sum())).reshape(np.shape(values))
+    scaled: Floats = projected * (total / projected.sum())
+    return scaled.reshape(np.shape(values))
 
 
 def apportion(shares: Floats, rows: int, rng: np.random.Generator) -> Ints:

@@ -11,6 +11,8 @@ from mechanisms.base import MechanismConfig
 
 _KINDS = {
     "aim": ("mechanisms.aim", "AIMConfig"),
+    "aim-gdp": ("mechanisms.aim_gdp", "AIMGDPConfig"),
+    "mst": ("mechanisms.mst", "MSTConfig"),
     "independent": ("mechanisms.independent", "IndependentConfig"),
 }
 KINDS: tuple[str, ...] = tuple(_KINDS)

@@ -1,14 +1,13 @@
-"""The rounds that AIM and AIM-GDP share: choose a marginal, measure it, fit, and spend more where nothing was learnt."""
+"""The rounds of AIM and AIM-GDP: choose a marginal, measure it, fit, and spend more where nothing was learnt."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from accounting.budget import Law
 from accounting.canonical import Json
 from accounting.events import gaussian_variance
 from accounting.exact import short_below
-from accounting.budget import Law
-from accounting.queries import Clique
 from mechanisms.asking import Asker, spendable
 from mechanisms.base import Progress, Watcher
 from mechanisms.fitting import Fitting

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import pi, sqrt
+from math import ceil, log2, pi, sqrt
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from accounting.queries import ESTIMATE_LIMIT, MAX_GRID, Clique, Coding, Select, Selected
+from accounting.queries import ESTIMATE_LIMIT, MAX_GRID, Clique, Select, Selected
 from mechanisms.asking import Asker
-from mechanisms.pgm import Model
+from mechanisms.fitting import Fitting
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -36,48 +36,54 @@ class Pool:
     weights: tuple[int, ...]
     cells: tuple[int, ...]
 
+    def penalties(self, sigma: float) -> tuple[float, ...]:
+        """Return each candidate's expected L1 norm of the noise that measuring it at σ would bring, in counts."""
+        return tuple(EXPECTED_NOISE * sigma * cells for cells in self.cells)
 
-def select_worst(
-    asker: Asker, pool: Pool, model: Model, epsilon: Fraction, sigma: float, coding: Coding, max_rows: int
-) -> int:
+
+def select_worst(asker: Asker, pool: Pool, fitting: Fitting, *, epsilon: Fraction, sigma: float, max_rows: int) -> int:
     """Select the candidate whose weighted L1 error most exceeds the noise that measuring it would bring.
 
     Args:
         asker: pays for the question.
         pool: the candidates.
-        model: gives the estimates.
+        fitting: the model, which gives the estimates, and its bins.
         epsilon: the selection's ε.
         sigma: the standard deviation of the measurement to come; 0 for no penalty.
-        coding: the model's bins.
         max_rows: the unit's contribution bound, which scales the selection's noise.
 
     Returns:
         The candidate's position in the pool.
     """
-    estimates = model.marginals(pool.cliques)
-    grid = fine_grid(max(pool.cells), float(epsilon), max_rows, model.total, max(pool.weights))
-    penalties = tuple(round(EXPECTED_NOISE * sigma * cells * grid) for cells in pool.cells)
+    model = fitting.model
+    noise = 2 * max_rows / float(epsilon)
+    grid = fine_grid(max(pool.cells), noise, model.total, max(pool.weights))
     query = Select(
         candidates=pool.cliques,
         weights=pool.weights,
-        estimates=on_grid(estimates, grid),
-        penalties=tuple(min(penalty, ESTIMATE_LIMIT) for penalty in penalties),
+        estimates=on_grid(model.marginals(pool.cliques), grid),
+        penalties=tuple(min(round(penalty * grid), ESTIMATE_LIMIT) for penalty in pool.penalties(sigma)),
         grid=grid,
         epsilon=epsilon,
-        coding=coding,
+        coding=fitting.hybrid.coding,
     )
     return cast("Selected", asker.ask(query)).index
 
 
-def fine_grid(cells: int, epsilon: float, max_rows: int, total: float, weight: int) -> int:
-    """Return grid units per count so that rounding the estimates stays 16 times below the selection's noise.
+def fine_grid(cells: int, noise: float, total: float, weight: int) -> int:
+    """Return grid units per count so that rounding the estimates stays 16 times below the noise of an L1 error.
 
-    Rounding moves an L1 error by at most cells/(2·grid) counts; the noise of a selection is 2·max_rows/ε counts. Very
-    large totals get a coarser grid, so that no score leaves 64 bits.
+    Rounding moves an L1 error by at most cells/(2·grid) counts. Very large totals get a coarser grid, so that no
+    weighted score leaves 64 bits.
+
+    Args:
+        cells: the cells of the largest candidate.
+        noise: the scale of the noise on an L1 error, in counts.
+        total: the model's total.
+        weight: the largest weight.
     """
-    wanted = 4 * cells * epsilon / max_rows
-    bits = max(4, int(np.ceil(np.log2(max(wanted, 1.0)))))
-    room = _SCORE_BITS - int(np.ceil(np.log2(2 * max(total, 1.0)))) - (weight - 1).bit_length()
+    bits = max(4, ceil(log2(max(8 * cells / noise, 1.0))))
+    room = _SCORE_BITS - ceil(log2(2 * max(total, 1.0))) - (weight - 1).bit_length()
     return 1 << max(0, min(bits, room, MAX_GRID.bit_length() - 1))
 
 

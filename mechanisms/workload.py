@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import comb, prod
-from typing import Any
 
 from accounting.canonical import Json
 from accounting.errors import ConfigError
@@ -44,7 +43,7 @@ class WorkloadMarginal:
         object.__setattr__(self, "weight", exact_number(self.weight, "weight"))
 
     @staticmethod
-    def from_option(value: Any) -> "WorkloadMarginal":
+    def from_option(value: object) -> "WorkloadMarginal":
         """Read ``["a", "b"]`` or ``{columns = ["a", "b"], weight = 2}``."""
         if isinstance(value, WorkloadMarginal):
             return value
@@ -164,7 +163,7 @@ def _cells(sizes: Mapping[str, int], clique: Clique) -> int:
     return prod(sizes[name] for name in clique)
 
 
-def _names(value: Any) -> Clique:
+def _names(value: object) -> Clique:
     if isinstance(value, str) or not isinstance(value, (list, tuple)):
         raise ConfigError("a workload marginal lists the names of its columns")
     return tuple(value)
