@@ -1,11 +1,16 @@
 """A budget as people state it (ε with δ, or ρ, or μ), turned into the exact cap of a law."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from accounting.budget import Cap, EpsilonDelta, Law, Mu, Rho
 from accounting.errors import ConfigError
-from accounting.filters import decimal_above
+from accounting.exact import decimal_above
+
+SYMBOLS: Mapping[Law, str] = MappingProxyType({Law.ZCDP: "ρ", Law.GDP: "μ²"})
+"""How people write the amount that a law adds up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +53,15 @@ class BudgetChoice:
         Raises:
             ConfigError: ρ for a dataset that adds μ², or μ for one that adds ρ; nothing spent.
         """
-        if law is Law.ZCDP and self.mu is not None:
-            raise ConfigError(f"dataset {dataset!r} adds up ρ (law zcdp): state rho, or epsilon and delta")
-        if law is Law.GDP and self.rho is not None:
-            raise ConfigError(f"dataset {dataset!r} adds up μ² (law gdp): state mu, or epsilon and delta")
+        if not self.suits(law):
+            own = "rho" if law is Law.ZCDP else "mu"
+            raise ConfigError(
+                f"dataset {dataset!r} adds up {SYMBOLS[law]} (law {law.value}): state {own}, or epsilon and delta"
+            )
+
+    def suits(self, law: Law) -> bool:
+        """Whether the budget can be a cap under a law: ρ never becomes μ, nor μ ρ."""
+        return self.mu is None if law is Law.ZCDP else self.rho is None
 
     def check_delta(self, ceiling: Fraction) -> None:
         """Refuse a δ above the workspace's ceiling.
@@ -81,3 +91,40 @@ class BudgetChoice:
         if law is Law.GDP and self.mu is not None:
             return Cap(Mu(self.mu * self.mu))
         raise ConfigError("rho belongs to law zcdp and mu to law gdp; neither becomes the other")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """One law's budget beside its (ε, δ).
+
+    Args:
+        law: the law.
+        amount: ρ or μ².
+        epsilon: ε at ``delta``, rounded up.
+        delta: δ.
+    """
+
+    law: Law
+    amount: Fraction
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the amount."""
+        return SYMBOLS[self.law]
+
+
+def convert(choice: BudgetChoice) -> tuple[Conversion, ...]:
+    """Convert a budget: ε with δ into each law's cap, ρ or μ with δ into ε.
+
+    Raises:
+        ConfigError: no δ; nothing is converted without one.
+    """
+    from accounting.convert import epsilon
+
+    if choice.delta is None:
+        raise ConfigError("state delta too: an epsilon belongs to one delta")
+    laws = [law for law in Law if choice.suits(law)]
+    caps = [(law, choice.cap(law)) for law in laws]
+    return tuple(Conversion(law, cap.value, epsilon(cap.amount, choice.delta), choice.delta) for law, cap in caps)

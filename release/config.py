@@ -111,7 +111,9 @@ class ReleaseConfig(_Table):
     @model_validator(mode="after")
     def _has_kind(self) -> "ReleaseConfig":
         if not isinstance(self.mechanism.get("kind"), str):
-            raise ValueError('[mechanism] needs kind, such as kind = "aim"')
+            raise ValueError(  # noqa: TRY004 - pydantic reports ValueErrors only
+                '[mechanism] needs kind, such as kind = "aim"'
+            )
         return self
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from types import FrameType, TracebackType
+from typing import Self
 
 from accounting.queries import Answer, PrivateTable, Query
 from accounting.schema import Schema
@@ -25,9 +26,10 @@ class Stopper:
     def __init__(self) -> None:
         self._inside = 0
         self._wanted = False
+        self._ignored = False
         self._before: dict[signal.Signals, object] = {}
 
-    def __enter__(self) -> "Stopper":
+    def __enter__(self) -> Self:
         self._before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
         return self
 
@@ -45,12 +47,19 @@ class Stopper:
             yield
         finally:
             self._inside -= 1
-        if self._wanted and not self._inside:
-            raise StopRequested
+        self._stop_if_wanted()
+
+    def ignore(self) -> None:
+        """Take no stop any more: what is left to do is one step."""
+        self._ignored = True
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
-        self._wanted = True
-        if not self._inside:
+        self._wanted = not self._ignored
+        self._stop_if_wanted()
+
+    def _stop_if_wanted(self) -> None:
+        if self._wanted and not self._inside:
+            self._wanted = False
             raise StopRequested
 
 

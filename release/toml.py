@@ -75,7 +75,7 @@ def _sentence(model: type[BaseModel], error: Any) -> str:  # noqa: ANN401 - pyda
         return f"unknown key {key!r}; " + (f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}")
     if error["type"] == "missing":
         return f"{key!r} is missing"
-    return f"{key!r}: " + error["msg"].removeprefix("Value error, ")
+    return f"{key!r}: " + str(error["msg"]).removeprefix("Value error, ")
 
 
 def _keys(model: type[BaseModel], location: tuple[object, ...]) -> list[str]:

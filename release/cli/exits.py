@@ -1,20 +1,17 @@
 """Exit codes: every way to leave has one, and no message holds more than public facts."""
 
-import errno
 import os
 import sys
-import traceback
-from pathlib import Path
 
 import click
 
 from accounting.errors import BudgetRefused, Cancelled, DpReleaseError
 from release.cli.console import emit
+from release.faults import describe_fault, describe_os_error
 
 USAGE = 2
 BUG = 70
 STOPPED = 130
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_guarded(command: click.Command, arguments: list[str]) -> int:
@@ -42,21 +39,10 @@ def run_guarded(command: click.Command, arguments: list[str]) -> int:
         _close_stdout()
         return 0
     except OSError as error:
-        return _fail(_os_sentence(error), USAGE, "OSError", arguments)
+        return _fail(describe_os_error(error), USAGE, "OSError", arguments)
     except Exception as error:  # noqa: BLE001 - the last resort: the message of an unknown error may hold private values
-        return _fail(bug_sentence(error), BUG, "InternalError", arguments)
+        return _fail(describe_fault(error), BUG, "InternalError", arguments)
     return result if isinstance(result, int) else 0
-
-
-def bug_sentence(error: BaseException) -> str:
-    """Describe an unexpected error by its type and by our own line of code; never by its message or its values."""
-    frames = traceback.extract_tb(error.__traceback__, limit=-50)
-    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_ROOT)]
-    place = f" at {Path(ours[-1].filename).relative_to(_ROOT)}:{ours[-1].lineno}" if ours else ""
-    return (
-        f"internal error: {type(error).__name__}{place}. This is a fault of dprelease; please report this line. "
-        "No values are shown, because they could be private."
-    )
 
 
 def _fail(
@@ -69,11 +55,6 @@ def _fail(
             document |= {"asked": str(error.asked), "left": str(error.left), "unit": error.unit}
         emit("error", document)
     return code
-
-
-def _os_sentence(error: OSError) -> str:
-    reason = os.strerror(error.errno) if error.errno in errno.errorcode else "the system refused"
-    return f"{error.filename}: {reason}" if error.filename is not None else reason
 
 
 def _close_stdout() -> None:

@@ -20,7 +20,9 @@ def keys() -> None:
 
 
 @keys.command("new")
-@click.option("--passphrase", "protect", is_flag=True, help=f"Encrypt the private key; taken from ${PASSPHRASE} or asked.")
+@click.option(
+    "--passphrase", "protect", is_flag=True, help=f"Encrypt the private key; taken from ${PASSPHRASE} or asked."
+)
 @workspace_option
 @json_option
 def new(*, protect: bool, workspace: Path, as_json: bool) -> None:
@@ -53,7 +55,9 @@ def load_signing_key(path: Path) -> Ed25519PrivateKey:
     if not path.is_file():
         raise ConfigError(f"there is no signing key at {path}; `dprelease keys new` makes one")
     encrypted = b"ENCRYPTED" in path.read_bytes()
-    return load_private(path, passphrase=_passphrase(f"Passphrase of {path.name}", confirm=False) if encrypted else None)
+    return load_private(
+        path, passphrase=_passphrase(f"Passphrase of {path.name}", confirm=False) if encrypted else None
+    )
 
 
 def _passphrase(prompt: str, *, confirm: bool) -> bytes:

@@ -22,7 +22,7 @@ config_argument = click.argument(
 )
 
 
-class ExactNumber(click.ParamType):
+class ExactNumber(click.ParamType[Fraction]):
     """A number taken exactly as written: 3, 0.5, 1e-6 or 1/3."""
 
     name = "number"

@@ -1,0 +1,136 @@
+"""``dprelease ledger``: open budgets and look at what was spent."""
+
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from release.cli.console import emit
+from release.cli.options import budget_options, json_option, workspace_option
+
+if TYPE_CHECKING:
+    from accounting.ledger import Ledger
+
+
+@click.group()
+def ledger() -> None:
+    """Open budgets and look at what was spent."""
+
+
+@ledger.command("open")
+@click.argument("label")
+@click.option("--unit", type=click.Choice(["row", "person"]), required=True, help="Whose presence is hidden.")
+@click.option("--id-column", default=None, help="The person's id column; with --unit person.")
+@click.option("--max-rows", type=int, default=None, help="The most rows of a person that count; with --unit person.")
+@click.option("--law", type=click.Choice(["zcdp", "gdp"]), required=True, help="What the budget adds up: ρ or μ².")
+@budget_options
+@workspace_option
+@json_option
+def open_budget(
+    *,
+    label: str,
+    unit: str,
+    id_column: str | None,
+    max_rows: int | None,
+    law: str,
+    epsilon: Fraction | None,
+    delta: Fraction | None,
+    rho: Fraction | None,
+    mu: Fraction | None,
+    workspace: Path,
+    as_json: bool,
+) -> None:
+    """Open the one budget of a dataset; it is never opened again and never grows.
+
+    LABEL names the people behind the data: a new version, extract or join of the same people's table keeps it.
+    """
+    from accounting.budget import Law
+    from accounting.ledger import Ledger
+    from release.budgets import BudgetChoice
+    from release.cli.ledger_view import dataset_document, dataset_text
+    from release.opening import open_dataset, privacy_unit
+    from release.workspace import open_workspace
+
+    opened = open_workspace(workspace)
+    chosen = privacy_unit(unit, id_column, max_rows)
+    budget = BudgetChoice(epsilon=epsilon, delta=delta, rho=rho, mu=mu)
+    state = open_dataset(opened, Ledger.open(opened.ledger_url), label, unit=chosen, law=Law(law), budget=budget)
+    if as_json:
+        emit("ledger.open", dataset_document(state))
+    else:
+        click.echo(dataset_text(state))
+
+
+@ledger.command("show")
+@click.argument("label", required=False)
+@workspace_option
+@json_option
+def show(*, label: str | None, workspace: Path, as_json: bool) -> None:
+    """Show each dataset's budget: total, spent, left, in flight, and by release."""
+    from release.cli.ledger_view import dataset_document, dataset_text
+
+    opened = _existing(workspace)
+    states = [opened.dataset(name) for name in ((label,) if label else opened.datasets())]
+    if as_json:
+        emit("ledger.show", {"datasets": [dataset_document(state) for state in states]})
+        return
+    click.echo("\n\n".join(map(dataset_text, states)) or "No dataset is open; `dprelease ledger open` opens one.")
+
+
+@ledger.command("verify")
+@workspace_option
+@json_option
+def verify(*, workspace: Path, as_json: bool) -> None:
+    """Replay the whole ledger: form, chain, sums, state changes and stored answers."""
+    head = _existing(workspace).verify()
+    if as_json:
+        emit("ledger.verify", {"verified": True, "ledger": head.ledger, "entries": head.size, "root": head.root})
+        return
+    click.echo(f"The ledger is whole: {head.size} entries, root {head.root}.")
+
+
+@ledger.command("log")
+@click.argument("label", required=False)
+@click.option("--release", "release_id", default=None, help="Only this release's entries.")
+@click.option("--kind", default=None, help="Only entries of this kind, such as settled or look.")
+@workspace_option
+@json_option
+def log(*, label: str | None, release_id: str | None, kind: str | None, workspace: Path, as_json: bool) -> None:
+    """List the ledger's entries in order."""
+    from release.cli.ledger_view import log_text
+
+    opened = _existing(workspace)
+    if label is not None:
+        opened.dataset(label)
+    entries = [
+        entry.body
+        for entry in opened.entries(label)
+        if release_id in {None, entry.body.get("release")} and kind in {None, entry.body["kind"]}
+    ]
+    if as_json:
+        emit("ledger.log", {"entries": entries})
+    else:
+        click.echo(log_text(entries))
+
+
+@ledger.command("export")
+@click.argument("label", required=False)
+@workspace_option
+def export(*, label: str | None, workspace: Path) -> None:
+    """Write the entries as canonical JSON lines: exactly the bytes that are hashed.
+
+    Anyone can add them up again with the page of code in docs/formats.md.
+    """
+    opened = _existing(workspace)
+    if label is not None:
+        opened.dataset(label)
+    sys.stdout.buffer.writelines(opened.export(label))
+
+
+def _existing(workspace: Path) -> "Ledger":
+    from accounting.ledger import Ledger
+    from release.workspace import open_workspace
+
+    return Ledger.open(open_workspace(workspace).ledger_url, must_exist=True)

@@ -1,0 +1,100 @@
+"""The ledger for people and for scripts."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from accounting.exact import decimal_above, decimal_below, from_text, to_text
+from accounting.unit import unit_to_json
+from release.budgets import SYMBOLS
+from release.cli.console import table
+from release.prepared import describe_unit
+
+if TYPE_CHECKING:
+    from accounting.ledger import DatasetState
+
+
+def dataset_text(state: "DatasetState") -> str:
+    """Lay out a dataset's budget for a terminal."""
+    symbol = SYMBOLS[state.law]
+    stated = ""
+    if state.statement is not None:
+        stated = f" (ε = {decimal_above(state.statement.epsilon)} at δ = {decimal_above(state.statement.delta)})"
+    lines = [
+        f"Dataset {state.label}: unit {describe_unit(state.unit)}, law {state.law.value}"
+        + (", closed" if state.closed else ""),
+        f"  cap        {symbol} = {decimal_above(state.cap.value)}{stated}",
+        f"  allotted   {symbol} = {decimal_above(state.allotted)}",
+        f"  left       {symbol} = {decimal_below(state.left)}",
+        f"  settled    {symbol} = {decimal_above(state.settled)}, in flight {decimal_above(state.in_flight)}",
+        f"  looks      {state.looks}",
+    ]
+    if state.releases:
+        rows = [
+            (
+                run.release_id,
+                run.purpose,
+                "closed" if run.closed else "open",
+                decimal_above(run.cap.value),
+                decimal_above(run.allotted),
+                decimal_above(run.settled),
+                decimal_above(run.in_flight),
+            )
+            for run in state.releases
+        ]
+        header = ("release", "purpose", "state", f"cap {symbol}", "takes", "settled", "in flight")
+        lines += ["", table(header, rows)]
+    return "\n".join(lines)
+
+
+def dataset_document(state: "DatasetState") -> dict[str, object]:
+    """Describe a dataset's budget as JSON; amounts are exact texts in the law's unit."""
+    statement = state.statement
+    return {
+        "dataset": state.label,
+        "unit": unit_to_json(state.unit),
+        "law": state.law.value,
+        "amounts": state.law.unit,
+        "cap": to_text(state.cap.value),
+        "statement": None
+        if statement is None
+        else {"epsilon": to_text(statement.epsilon), "delta": to_text(statement.delta)},
+        "allotted": to_text(state.allotted),
+        "left": to_text(state.left),
+        "settled": to_text(state.settled),
+        "in_flight": to_text(state.in_flight),
+        "looks": state.looks,
+        "closed": state.closed,
+        "releases": [
+            {
+                "release": run.release_id,
+                "purpose": run.purpose,
+                "closed": run.closed,
+                "cap": to_text(run.cap.value),
+                "takes": to_text(run.allotted),
+                "settled": to_text(run.settled),
+                "in_flight": to_text(run.in_flight),
+            }
+            for run in state.releases
+        ],
+    }
+
+
+def log_text(entries: Sequence[Mapping[str, Any]]) -> str:
+    """List entries for a terminal, one a line."""
+    rows = [
+        (
+            str(body["number"]),
+            body["date"],
+            body["label"],
+            body["kind"],
+            body.get("release", ""),
+            body.get("request", ""),
+            _amount(body),
+        )
+        for body in entries
+    ]
+    return table(("entry", "date", "dataset", "kind", "release", "question", "amount"), rows)
+
+
+def _amount(body: Mapping[str, Any]) -> str:
+    return decimal_above(from_text(body["amount"])) if "amount" in body else ""

@@ -1,0 +1,82 @@
+"""A plan for people and for scripts."""
+
+from accounting.exact import decimal_above, decimal_below, to_text
+from release.budgets import SYMBOLS
+from release.cli.console import table
+from release.planning import ReleasePlan
+
+
+def plan_text(plan: ReleasePlan) -> str:
+    """Lay out a plan for a terminal."""
+    symbol = SYMBOLS[plan.law]
+    delta = decimal_above(plan.delta)
+    head = (
+        f"Release from {plan.dataset!r} by {plan.mechanism}, law {plan.law.value}\n"
+        f"  cost  {symbol} = {decimal_above(plan.cost)}  (ε = {decimal_above(plan.epsilon)} at δ = {delta})\n"
+        f"  left  {symbol} = {decimal_below(plan.left)}  of the dataset's cap "
+        f"(ε = {decimal_above(plan.dataset_epsilon)} at δ = {delta})"
+    )
+    questions = table(
+        ("question", "at most", f"{symbol} at most", "ε at most", "purpose"),
+        [
+            (line.question, str(line.at_most), decimal_above(line.ceiling), decimal_above(line.epsilon), line.purpose)
+            for line in plan.lines
+        ],
+    )
+    parts = [head, questions, f"All questions together cost at most {symbol} = {decimal_above(plan.total)}."]
+    if plan.columns:
+        parts.append(_errors(plan))
+    if plan.estimate is not None:
+        parts.append(
+            f"For {plan.rows} rows: about {plan.estimate.seconds} s and {plan.estimate.megabytes} MB on one core."
+        )
+    return "\n\n".join(parts)
+
+
+def plan_document(plan: ReleasePlan) -> dict[str, object]:
+    """Describe a plan as JSON."""
+    return {
+        "dataset": plan.dataset,
+        "law": plan.law.value,
+        "unit": plan.law.unit,
+        "mechanism": plan.mechanism,
+        "cost": to_text(plan.cost),
+        "left": to_text(plan.left),
+        "fits": plan.fits,
+        "delta": to_text(plan.delta),
+        "epsilon": decimal_above(plan.epsilon, 15),
+        "dataset_epsilon": decimal_above(plan.dataset_epsilon, 15),
+        "total": to_text(plan.total),
+        "questions": [
+            {
+                "question": line.question,
+                "purpose": line.purpose,
+                "at_most": line.at_most,
+                "ceiling": to_text(line.ceiling),
+                "epsilon": decimal_above(line.epsilon, 15),
+            }
+            for line in plan.lines
+        ],
+        "columns": [
+            {"column": item.column, "cells": item.cells, "sigma": item.rows, "expected_error": item.error}
+            for item in plan.columns
+        ],
+        "rows_guess": plan.rows,
+        "estimate": None
+        if plan.estimate is None
+        else {"seconds": plan.estimate.seconds, "megabytes": plan.estimate.megabytes},
+    }
+
+
+def _errors(plan: ReleasePlan) -> str:
+    known = plan.rows is not None
+    rows = [
+        (item.column, str(item.cells), f"±{item.rows:.1f}", "" if item.error is None else f"{100 * item.error:.2f} %")
+        for item in plan.columns
+    ]
+    title = (
+        f"Expected error of each column's one-way marginal before the model smooths it, for {plan.rows} rows:"
+        if known
+        else "Noise on each column's one-way marginal (give --rows-guess for shares):"
+    )
+    return title + "\n" + table(("column", "cells", "rows a cell", "of all rows"), rows)

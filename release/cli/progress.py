@@ -1,0 +1,40 @@
+"""Progress on stderr, and only on a terminal: steps and public messages, no times."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from mechanisms.base import Progress, Watcher, silent
+
+
+@contextmanager
+def progress() -> Iterator[Watcher]:
+    """Give a watcher that draws a bar from its first report on where stderr is a terminal, and nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    with ExitStack() as stack:
+        started: list[Watcher] = []
+
+        def watch(report: Progress) -> None:
+            if not started:
+                started.append(_start_bar(stack))
+            started[0](report)
+
+        yield watch
+
+
+def _start_bar(stack: ExitStack) -> Watcher:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}{task.fields[share]}"))
+    bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
+    task = bar.add_task("", total=None, share="")
+
+    def watch(report: Progress) -> None:
+        share = f", {100 * report.share:.0f} % of the budget"
+        bar.update(task, completed=report.step, total=report.steps, description=report.message, share=share)
+
+    return watch

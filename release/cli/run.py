@@ -1,0 +1,48 @@
+"""``dprelease run``: make a release."""
+
+from pathlib import Path
+
+import click
+
+from release.cli.options import config_argument, json_option, workspace_option
+
+
+@click.command()
+@config_argument
+@click.option("--yes", is_flag=True, help="Spend without being asked.")
+@click.option("--resume", metavar="RELEASE-ID", default=None, help="Go on with a run that was stopped.")
+@workspace_option
+@json_option
+def run(*, config: Path | None, yes: bool, resume: str | None, workspace: Path, as_json: bool) -> None:
+    """Make a release: ask, pay, model, write and sign.
+
+    Shows the plan and asks before anything is spent. Writes releases/RELEASE-ID/ with the synthetic table, the schema,
+    the ledger's entries and the signed manifest. A run that was stopped after spending is gone on with by --resume, at
+    no second charge.
+    """
+    from accounting.ledger import Ledger
+    from release.cli.console import confirm, emit
+    from release.cli.keys import load_signing_key
+    from release.cli.plan_view import plan_text
+    from release.cli.progress import progress
+    from release.cli.run_view import released_document, released_text
+    from release.planning import ReleasePlan
+    from release.prepared import prepare
+    from release.running import Job, run_release
+    from release.workspace import open_workspace
+
+    def consent(plan: ReleasePlan) -> None:
+        click.echo(plan_text(plan) + "\n", err=True)
+        question = "Spend this?" if resume is None else f"Go on with {resume}?"
+        confirm(question, yes=yes)
+
+    opened = open_workspace(workspace)
+    key = load_signing_key(opened.key_path)
+    ledger = Ledger.open(opened.ledger_url, must_exist=True)
+    prepared = prepare(opened, ledger, config or opened.folder / "release.toml")
+    with progress() as watch:
+        released = run_release(Job(prepared, ledger, key, watch), consent, resume=resume)
+    if as_json:
+        emit("run", released_document(released))
+    else:
+        click.echo(released_text(released))

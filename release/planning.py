@@ -1,0 +1,197 @@
+"""The plan: what a release may ask, what it costs at most, how exact it can be; from public facts alone."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import pi, sqrt
+
+from accounting.budget import Law, cap
+from accounting.errors import BudgetRefused
+from accounting.events import gaussian_variance
+from accounting.exact import decimal_above, decimal_below, to_text
+from mechanisms.base import Plan
+from release.budgets import SYMBOLS
+from release.prepared import Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """A ceiling for the questions of one kind and purpose.
+
+    Args:
+        question: the kind.
+        purpose: one sentence.
+        at_most: the most questions.
+        ceiling: the most that they cost together, in the law's unit.
+        epsilon: the same as ε at the plan's δ, rounded up.
+    """
+
+    question: str
+    purpose: str
+    at_most: int
+    ceiling: Fraction
+    epsilon: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnError:
+    """The error to expect in a column's one-way marginal, from the noise alone.
+
+    Args:
+        column: the column.
+        cells: the cells of its one-way marginal.
+        rows: the noise's standard deviation on each cell, in rows.
+        error: the expected total variation distance before the model smooths it, at most 1; None without a guess of the
+            number of rows.
+    """
+
+    column: str
+    cells: int
+    rows: float
+    error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run takes, from the schema, the mechanism and the guess of the number of rows: orders of magnitude.
+
+    Args:
+        seconds: time on one core.
+        megabytes: peak memory in 10^6 bytes.
+    """
+
+    seconds: int
+    megabytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasePlan:
+    """The cost of a release beside what is left, before anything is spent.
+
+    Args:
+        dataset: the dataset's label.
+        law: the unit of all amounts.
+        cost: the release's cap: what is taken from the dataset.
+        left: what the dataset has left.
+        delta: the δ of all ε here.
+        epsilon: the release's guarantee as ε at δ, rounded up.
+        dataset_epsilon: the dataset's guarantee as ε at δ, rounded up.
+        mechanism: its kind.
+        total: the most that the questions cost together.
+        lines: the ceilings.
+        columns: the expected one-way errors.
+        rows: the public guess of the number of rows, or None.
+        estimate: time and memory, or None without a guess.
+    """
+
+    dataset: str
+    law: Law
+    cost: Fraction
+    left: Fraction
+    delta: Fraction
+    epsilon: Fraction
+    dataset_epsilon: Fraction
+    mechanism: str
+    total: Fraction
+    lines: tuple[PlanLine, ...]
+    columns: tuple[ColumnError, ...]
+    rows: int | None
+    estimate: Estimate | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the dataset has enough left."""
+        return self.cost <= self.left
+
+    def check_fits(self) -> None:
+        """Refuse a plan that does not fit.
+
+        Raises:
+            BudgetRefused: the release's cap is more than is left; nothing was spent.
+        """
+        if self.fits:
+            return
+        symbol = SYMBOLS[self.law]
+        raise BudgetRefused(
+            f"the release asks for {symbol} = {decimal_above(self.cost)} (exactly {to_text(self.cost)}), but dataset "
+            f"{self.dataset!r} has {symbol} = {decimal_below(self.left)} left (exactly {to_text(self.left)}). "
+            "Nothing was spent. Ask for at most what is left, or release nothing further from it.",
+            asked=self.cost,
+            left=self.left,
+            unit=self.law.unit,
+        )
+
+
+def plan_release(prepared: Prepared, rows_guess: int | None = None) -> ReleasePlan:
+    """Plan a release; nothing is read from the private file and nothing is spent.
+
+    Args:
+        prepared: the release.
+        rows_guess: a public guess of the number of rows; without one the schema's ``max_rows`` serves.
+    """
+    from accounting.convert import epsilon
+
+    plan, law, delta = prepared.mechanism.plan, prepared.cap.law, prepared.delta
+    rows = prepared.schema.max_rows if rows_guess is None else rows_guess
+    lines = tuple(
+        PlanLine(line.question, line.purpose, line.at_most, line.ceiling, epsilon(cap(law, line.ceiling).amount, delta))
+        for line in plan.lines
+    )
+    return ReleasePlan(
+        dataset=prepared.dataset.label,
+        law=law,
+        cost=prepared.cap.value,
+        left=prepared.dataset.left,
+        delta=delta,
+        epsilon=epsilon(prepared.cap.amount, delta),
+        dataset_epsilon=epsilon(prepared.dataset.cap.amount, delta),
+        mechanism=prepared.config.mechanism_kind,
+        total=plan.total,
+        lines=lines,
+        columns=_column_errors(prepared, rows),
+        rows=rows,
+        estimate=None if rows is None else _estimate(prepared, rows),
+    )
+
+
+def one_way_variance(plan: Plan, columns: int, max_rows: int) -> Fraction | None:
+    """Return σ² on each cell of the one-way marginals, where the plan measures them all in its first question."""
+    first = plan.lines[0]
+    if first.question != "marginals" or first.at_most != 1:
+        return None
+    return gaussian_variance(Fraction(max_rows * max_rows * columns), first.ceiling, plan.law)
+
+
+def _column_errors(prepared: Prepared, rows: int | None) -> tuple[ColumnError, ...]:
+    columns = prepared.schema.columns
+    variance = one_way_variance(prepared.mechanism.plan, len(columns), prepared.unit.max_rows)
+    if variance is None:
+        return ()
+    sigma = sqrt(variance)
+    errors = []
+    for column in columns:
+        # Half the sum over cells of E|N(0, σ²)| = σ √(2/π), as a share of the rows.
+        error = None if not rows else min(1.0, column.cells * sigma * sqrt(2 / pi) / (2 * rows))
+        errors.append(ColumnError(column.name, column.cells, sigma, error))
+    return tuple(errors)
+
+
+_PROCESS_MEGABYTES = 250
+_BYTES_PER_VALUE = 60
+_MODEL_COPIES = 8
+_SECONDS_PER_VALUE = 4e-6
+_SECONDS_PER_ROUND = 0.5
+
+
+def _estimate(prepared: Prepared, rows: int) -> Estimate:
+    """Estimate time and memory: values read and written, and one model fit for each possible round."""
+    values = rows * len(prepared.schema.columns)
+    rounds = max(line.at_most for line in prepared.mechanism.plan.lines)
+    model = prepared.mechanism_json.get("max_model_size_mb")
+    model_megabytes = float(Fraction(model)) if isinstance(model, str) else 0.0
+    cells = sum(column.cells for column in prepared.schema.columns)
+    return Estimate(
+        seconds=round(1 + values * _SECONDS_PER_VALUE + (rounds - 1) * _SECONDS_PER_ROUND),
+        megabytes=round(
+            _PROCESS_MEGABYTES + values * _BYTES_PER_VALUE / 1e6 + model_megabytes * _MODEL_COPIES + cells * 64 / 1e6
+        ),
+    )

@@ -1,0 +1,157 @@
+"""Write the release folder: every file into a hidden folder beside it, signed, then renamed into place in one step."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from accounting.canonical import canonical_bytes
+from accounting.errors import ConfigError
+from mechanisms.base import MechanismResult
+from release.manifest import Manifest, build_manifest
+from release.output import write_table
+from release.prepared import Prepared
+from release.record import RunRecord
+from release.runfile import RunFile
+from release.settlement import Settlement, summarise_runs
+from release.software import versions
+from release.statement import write_signed
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from accounting.ledger import Account, Ledger
+
+SCHEMA_NAME = "schema.json"
+LEDGER_NAME = "ledger.jsonl"
+ISOLATION: Final = "in-process"
+
+
+def check_free(target: Path) -> None:
+    """Check that a release's folder is free and can be written.
+
+    Raises:
+        ConfigError: it is there already.
+        OSError: the workspace cannot be written.
+    """
+    if target.exists():
+        raise ConfigError(f"{target} is there already; nothing was overwritten")
+    partial = _partial_folder(target)
+    if partial.exists():
+        shutil.rmtree(partial)
+    partial.mkdir(parents=True)
+    partial.rmdir()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run whose questions are all answered and settled.
+
+    Args:
+        prepared: what was prepared.
+        ledger: the workspace's ledger.
+        account: the release's account, closed.
+        run: the run's own file.
+        result: the synthetic rows and the transcript.
+        settlement: what the ledger says, equal to the transcript.
+    """
+
+    prepared: Prepared
+    ledger: "Ledger"
+    account: "Account"
+    run: RunFile
+    result: MechanismResult
+    settlement: Settlement
+
+
+def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
+    """Write, read back and sign a release's files, in the hidden folder.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        ConfigError: the noise was seeded: a test cannot be signed as a release.
+    """
+    if finished.account.purpose != "release":
+        raise ConfigError("this run is a test: its noise was seeded, so that it cannot be signed as a release")
+    prepared = finished.prepared
+    target = prepared.workspace.release_folder(finished.run.release_id)
+    check_free(target)
+    partial = _partial_folder(target)
+    partial.mkdir()
+    write_table(partial, finished.result.synthetic, prepared.config.output.formats)
+    (partial / SCHEMA_NAME).write_bytes(canonical_bytes(prepared.schema.to_json()))
+    (partial / LEDGER_NAME).write_bytes(b"".join(finished.ledger.export(prepared.dataset.label)))
+    manifest = build_manifest(make_record(finished, tuple(sorted(path.name for path in partial.iterdir()))))
+    write_signed(partial, manifest, [key])
+    _make_durable(partial, finished.settlement.day)
+    return manifest
+
+
+def put_in_place(target: Path) -> Path:
+    """Rename a finished release's hidden folder to its own name, in one step."""
+    _partial_folder(target).rename(target)
+    _sync(target.parent)
+    return target
+
+
+def make_record(finished: Finished, files: tuple[str, ...]) -> RunRecord:
+    """Gather everything public about a finished run for its manifest."""
+    prepared, account, run = finished.prepared, finished.account, finished.run
+    result, settlement = finished.result, finished.settlement
+    dataset = finished.ledger.dataset(prepared.dataset.label)
+    return RunRecord(
+        release_id=run.release_id,
+        dataset=dataset.label,
+        purpose=account.purpose,
+        day=settlement.day,
+        config=prepared.config.to_json(),
+        schema=prepared.schema.to_json(),
+        schema_digest=prepared.schema.digest,
+        unit=prepared.unit,
+        dataset_cap=dataset.cap,
+        dataset_statement=dataset.statement,
+        cap=account.cap,
+        statement=prepared.statement,
+        delta=prepared.delta,
+        mechanism=prepared.mechanism_json,
+        plan=prepared.mechanism.plan,
+        questions=settlement.questions,
+        settled=settlement.settled,
+        notes=result.notes,
+        public_seed=run.public_seed,
+        output_rows=result.synthetic.rows,
+        noise=account.noise,
+        isolation=ISOLATION,
+        software=versions(),
+        runs=summarise_runs(dataset),
+        looks=settlement.looks,
+        ledger_entries=settlement.entries,
+        ledger_head=dataset.head,
+        files=files,
+    )
+
+
+def _partial_folder(target: Path) -> Path:
+    return target.with_name(f".{target.name}.partial")
+
+
+def _make_durable(folder: Path, day: str) -> None:
+    """Flush every file, and date it by the day only: a file's time would tell when the private run ended."""
+    midnight = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
+    for path in folder.iterdir():
+        _sync(path)
+        os.utime(path, (midnight, midnight))
+    _sync(folder)
+    os.utime(folder, (midnight, midnight))
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
