@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import comb, prod
+from math import comb, lcm, prod
 
 from accounting.canonical import Json
 from accounting.errors import ConfigError
@@ -137,18 +137,25 @@ def _compile(sizes: Mapping[str, int], workload: Sequence[WorkloadMarginal], lim
     for marginal in workload:
         for clique in _largest_fitting(sizes, marginal.columns, limit):
             fitting[clique] = fitting.get(clique, Fraction(0)) + marginal.weight
-    importance = dict.fromkeys(sizes, Fraction(0))
-    for clique, weight in fitting.items():
-        for name in clique:
-            importance[name] += weight
+    importance = _importance(sizes, fitting)
     position = {name: index for index, name in enumerate(sizes)}
     closure = {subset for clique in fitting for k in range(1, len(clique) + 1) for subset in combinations(clique, k)}
     cliques = sorted(closure, key=lambda clique: (len(clique), [position[name] for name in clique]))
-    overlaps = [sum((importance[name] for name in clique), Fraction(0)) for clique in cliques]
+    overlaps = [sum(importance[name] for name in clique) for clique in cliques]
     largest = max(overlaps)
-    weights = tuple(max(1, round(overlap * WEIGHT_SCALE / largest)) for overlap in overlaps)
+    weights = tuple(max(1, round(Fraction(overlap * WEIGHT_SCALE, largest))) for overlap in overlaps)
     kept = tuple(WorkloadMarginal(clique, weight) for clique, weight in fitting.items())
     return Candidates(kept, tuple(cliques), weights)
+
+
+def _importance(sizes: Mapping[str, int], workload: Mapping[Clique, Fraction]) -> dict[str, int]:
+    """Return the weight of all workload marginals that hold a column, in whole units: Σ_s c_s·|r ∩ s| sums it over r."""
+    unit = lcm(*(weight.denominator for weight in workload.values()))
+    importance = dict.fromkeys(sizes, 0)
+    for clique, weight in workload.items():
+        for name in clique:
+            importance[name] += weight.numerator * (unit // weight.denominator)
+    return importance
 
 
 def _largest_fitting(sizes: Mapping[str, int], clique: Clique, limit: int) -> list[Clique]:
