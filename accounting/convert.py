@@ -213,7 +213,7 @@ def _rounded_up(value: Real) -> Fraction:
 
 def _log_inverse(mp: Real, delta: Fraction) -> Real:
     """Return ln(1/δ) > 0, without loss where δ is close to 1."""
-    return -mp.log1p(_real(mp, delta - 1))
+    return -mp.log(_real(mp, delta)) if 2 * delta < 1 else -mp.log1p(_real(mp, delta - 1))
 
 
 def _zcdp_beta(mp: Real, amount: Rho, delta: Fraction) -> Real:
