@@ -36,11 +36,11 @@ class InputFileError(ConfigError):
     """A file that is missing or refused for its form (encoding, header, ragged rows); nothing was spent."""
 
 
-class QueryRefused(ConfigError):
+class QueryRefused(ConfigError):  # noqa: N818  # the name says what happened
     """A question outside the closed set or with invalid public fields; nothing was spent."""
 
 
-class BudgetRefused(DpReleaseError):
+class BudgetRefused(DpReleaseError):  # noqa: N818  # the name says what happened
     """The filter's ordinary no: the question, allotment or plan does not fit; nothing was spent.
 
     Args:
@@ -64,19 +64,19 @@ class LedgerError(DpReleaseError):
     exit_code = 4
 
 
-class AnswerLost(LedgerError):
+class AnswerLost(LedgerError):  # noqa: N818  # the name says what happened
     """The question was granted earlier but its answer was lost in a crash: it stays spent and is not drawn again."""
 
     exit_code = 5
 
 
-class StoppedAfterSpending(DpReleaseError):
+class StoppedAfterSpending(DpReleaseError):  # noqa: N818  # the name says what happened
     """The run failed or was stopped after budget was spent; the message says how much."""
 
     exit_code = 5
 
 
-class VerificationFailed(DpReleaseError):
+class VerificationFailed(DpReleaseError):  # noqa: N818  # the name says what happened
     """The honest no of a check: tampering, a broken claim, an output outside its schema.
 
     Args:
@@ -92,7 +92,7 @@ class VerificationFailed(DpReleaseError):
         self.file = file
 
 
-class Cancelled(DpReleaseError):
+class Cancelled(DpReleaseError):  # noqa: N818  # the name says what happened
     """Stopped or declined by the user before anything was spent."""
 
     exit_code = 130

@@ -6,6 +6,7 @@ tables for the question's exact type, by which the curator prices it.
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -120,6 +121,8 @@ class Select:
         _check_cliques(self.candidates)
         _check_grid(self.grid)
         count = len(self.candidates)
+        if not isinstance(self.weights, tuple) or not isinstance(self.penalties, tuple):
+            raise QueryRefused("the weights and penalties of a selection are tuples")
         if len(self.weights) != count or len(self.penalties) != count:
             raise QueryRefused("a selection needs one weight and one penalty for each candidate")
         if any(type(w) is not int or not 1 <= w <= MAX_WEIGHT for w in self.weights):
@@ -250,26 +253,13 @@ def check_query(query: Query, schema: Schema) -> None:
     """
     if type(query) not in QUERY_TYPES:
         raise QueryRefused("this question is not in the closed set")
-    if type(query) is Total:
+    if isinstance(query, Total):
         return
-    assert not isinstance(query, Total)
-    position = {column.name: index for index, column in enumerate(schema.columns)}
-    for name, numbers in query.coding.bins.items():
-        if name not in position or numbers.size != schema.column(name).cells:
-            raise QueryRefused(f"the coding of column {name!r} does not cover the schema's cells")
-    cliques = query.cliques if type(query) is Marginals else query.candidates
-    for clique in cliques:
-        if any(name not in position for name in clique):
-            raise QueryRefused("a clique names a column that the schema does not model")
-        if sorted(clique, key=position.__getitem__) != list(clique):
-            raise QueryRefused("a clique lists its columns in the schema's order")
-        cells = 1
-        for size in query.coding.shape(schema, clique):
-            cells *= size
-        if cells > MAX_CELLS:
-            raise QueryRefused(f"a table of {cells} cells is over the limit of {MAX_CELLS}")
-    if type(query) is not Marginals:
-        assert not isinstance(query, Marginals)
+    _check_coding(query.coding, schema)
+    candidates = query.cliques if isinstance(query, Marginals) else query.candidates
+    for clique in candidates:
+        _check_clique(clique, query.coding, schema)
+    if not isinstance(query, Marginals):
         for clique, estimate in zip(query.candidates, query.estimates, strict=True):
             if estimate.shape != query.coding.shape(schema, clique):
                 raise QueryRefused("an estimate must have the shape of its clique's table")
@@ -328,8 +318,8 @@ def answer_from_bytes(data: bytes, query: Query, schema: Schema, entry: int) -> 
         return NoisyTotal(entry, int(value["value"]))
     if isinstance(query, Marginals):
         shapes = [query.coding.shape(schema, clique) for clique in query.cliques]
-        tables = [np.array(flat, dtype=np.int64).reshape(shape) for flat, shape in zip(value["tables"], shapes, strict=True)]
-        return NoisyMarginals(entry, tuple(tables))
+        flat = [np.array(table, dtype=np.int64) for table in value["tables"]]
+        return NoisyMarginals(entry, tuple(table.reshape(shape) for table, shape in zip(flat, shapes, strict=True)))
     if isinstance(query, Select):
         return Selected(entry, int(value["index"]))
     return NoisyErrors(entry, np.array([int(text) for text in value["values"]], dtype=np.int64))
@@ -341,12 +331,32 @@ def sha_of(array: npt.NDArray[np.integer]) -> str:
     return hashlib.sha256(head + np.ascontiguousarray(array, dtype="<i8").tobytes()).hexdigest()
 
 
+def _check_coding(coding: Coding, schema: Schema) -> None:
+    known = {column.name: column.cells for column in schema.columns}
+    for name, numbers in coding.bins.items():
+        if numbers.size != known.get(name):
+            raise QueryRefused(f"the coding of column {name!r} does not cover the schema's cells")
+
+
+def _check_clique(clique: Clique, coding: Coding, schema: Schema) -> None:
+    position = {column.name: index for index, column in enumerate(schema.columns)}
+    if any(name not in position for name in clique):
+        raise QueryRefused("a clique names a column that the schema does not model")
+    if sorted(clique, key=position.__getitem__) != list(clique):
+        raise QueryRefused("a clique lists its columns in the schema's order")
+    cells = math.prod(coding.shape(schema, clique))
+    if cells > MAX_CELLS:
+        raise QueryRefused(f"a table of {cells} cells is over the limit of {MAX_CELLS}")
+
+
 def _check_cliques(cliques: tuple[Clique, ...]) -> None:
     if not isinstance(cliques, tuple) or not cliques:
         raise QueryRefused("a question names at least one clique, in a tuple")
     for clique in cliques:
-        if not isinstance(clique, tuple) or not clique or len(set(clique)) != len(clique):
-            raise QueryRefused("a clique is a non-empty tuple of distinct column names")
+        if not isinstance(clique, tuple) or not clique or not all(isinstance(name, str) for name in clique):
+            raise QueryRefused("a clique is a non-empty tuple of column names")
+        if len(set(clique)) != len(clique):
+            raise QueryRefused("a clique names each column once")
     if len(set(cliques)) != len(cliques):
         raise QueryRefused("the cliques of a question must be distinct")
 
