@@ -1,0 +1,62 @@
+"""Signals: at once outside a question, after it inside one, never in the last step."""
+
+import os
+import signal
+
+import pytest
+
+from release.stopping import StoppableTable, Stopper, StopRequested
+
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+
+
+@SIGNALS
+def test_a_stop_is_taken_at_once_outside_a_question(number):
+    with Stopper(), pytest.raises(StopRequested):
+        os.kill(os.getpid(), number)
+
+
+@SIGNALS
+def test_a_stop_waits_for_the_end_of_a_question(number):
+    done = []
+
+    class Table:
+        schema = None
+        remaining = None
+
+        def ask(self, query):
+            os.kill(os.getpid(), number)
+            done.append(query)
+            return "answer"
+
+    with Stopper() as stopper, pytest.raises(StopRequested):
+        StoppableTable(Table(), stopper).ask("question")
+    assert done == ["question"]
+
+
+def test_a_failing_question_fails_as_itself():
+    class Table:
+        schema = None
+        remaining = None
+
+        def ask(self, query):
+            os.kill(os.getpid(), signal.SIGINT)
+            raise ValueError(query)
+
+    with Stopper() as stopper, pytest.raises(ValueError, match="broken"):
+        StoppableTable(Table(), stopper).ask("broken")
+
+
+def test_the_last_step_takes_no_stop():
+    with Stopper() as stopper:
+        stopper.ignore()
+        os.kill(os.getpid(), signal.SIGINT)
+        with stopper.whole():
+            pass
+
+
+def test_handlers_are_put_back():
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    with Stopper():
+        assert signal.getsignal(signal.SIGTERM) != before[1]
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before

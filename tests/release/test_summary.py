@@ -1,0 +1,37 @@
+"""A schema in numbers: the closed forms equal the sums over all sets of columns."""
+
+from itertools import combinations
+from math import prod
+
+from accounting.schema import Schema
+from release.summary import summarise_schema
+
+
+def column(name: str, top: int) -> str:
+    return f'[[columns]]\nname="{name}"\nkind="integer"\nmin=0\nmax={top}\nnullable=true\n'
+
+
+def schema(*tops: int, table: str = 'name="t"') -> Schema:
+    return Schema.from_text(f"[table]\n{table}\n" + "".join(column(f"c{i}", top) for i, top in enumerate(tops)))
+
+
+def test_marginals_are_the_sums_over_all_sets():
+    summary = summarise_schema(schema(3, 9, 1, 5, 9))
+    cells = [item.cells for item in summary.columns]
+    assert cells == [5, 11, 3, 7, 11]
+    for marginal in summary.marginals:
+        sizes = [prod(chosen) for chosen in combinations(cells, marginal.ways)]
+        assert (marginal.number, marginal.cells, marginal.largest) == (len(sizes), sum(sizes), max(sizes))
+    assert summary.marginals[2].largest_columns == ("c1", "c3", "c4")
+
+
+def test_one_column_has_one_way_marginals_only():
+    assert [marginal.ways for marginal in summarise_schema(schema(3)).marginals] == [1]
+
+
+def test_warnings():
+    wide = summarise_schema(schema(9999, 9999, 9999)).warnings
+    assert any("max_rows" in text for text in wide)
+    assert any("'c0' has 10001 cells" in text for text in wide)
+    assert any("over the limit" in text for text in wide)
+    assert summarise_schema(schema(3, 3, table='name="t"\nmax_rows=10')).warnings == ()
