@@ -1,0 +1,110 @@
+"""What is computed on private rows without paying: for the curator's eyes only, and refused by every public writer."""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar, final
+
+from accounting.curator.delimited import DelimitedFile, FormFault
+from accounting.curator.form import check_size, file_form, without_rows
+from accounting.curator.persons import NO_PERSON
+from accounting.curator.reading import number_persons, open_table
+from accounting.curator.rows import Opaque
+from accounting.schema import Problem, Schema
+from accounting.unit import PersonUnit, PrivacyUnit
+
+T = TypeVar("T")
+
+
+@final
+class Confidential(Opaque, Generic[T]):
+    """A value that was computed on private rows without paying.
+
+    It is neither shown by ``str`` or ``repr`` nor copied, pickled or serialised. Whoever reveals it answers for where
+    it goes: to the curator's terminal or the workspace's confidential folder, never into a release.
+    """
+
+    __slots__ = ("_reveal",)
+
+    def __init__(self, value: T) -> None:
+        def reveal() -> T:
+            return value
+
+        self._reveal = reveal
+
+    def reveal_to_curator(self) -> T:
+        """Return the value, for the curator's eyes only."""
+        return self._reveal()
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaReport:
+    """How well a private file keeps its schema; exact private counts, never a value.
+
+    Args:
+        rows: the number of rows that could be read.
+        problems: for each modelled column how many rows break which rule; only rules that some row breaks.
+        faults: the places at which the file breaks a rule of its form; the run would refuse the file.
+        null_ids: the number of rows without an id, which a person unit drops.
+        crowded_persons: the number of persons with more rows than the unit keeps.
+        dropped_rows: the number of their rows that are left out.
+    """
+
+    rows: int
+    problems: Mapping[str, Mapping[Problem, int]]
+    faults: tuple[FormFault, ...]
+    null_ids: int
+    crowded_persons: int
+    dropped_rows: int
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether no row breaks a rule or is left out."""
+        return not (any(self.problems.values()) or self.faults or self.null_ids or self.crowded_persons)
+
+
+def schema_check(
+    path: str | os.PathLike[str], schema: Schema, unit: PrivacyUnit, *, encoding: str = "utf-8"
+) -> Confidential[SchemaReport]:
+    """Count, for the curator only, which rules of the schema the rows of a private file break.
+
+    The caller records the look in the ledger before it calls.
+
+    Raises:
+        InputFileError: the file's header or kind is refused; later faults of form are reported.
+        ConfigError: the unit does not fit the schema.
+
+    Privacy:
+        Costs nothing and protects nothing: the report is exact. Whatever is edited after reading it is edited after a
+        look, and the ledger says so.
+    """
+
+    def check() -> SchemaReport:
+        file = open_table(Path(path), schema, unit, file_form(Path(path), encoding))
+        faults: list[FormFault] = []
+        problems: dict[str, Counter[Problem]] = {column.name: Counter() for column in schema.columns}
+        known: dict[str, int] = {}
+        rows_of: Counter[int] = Counter()
+        rows = 0
+        for chunk in file.chunks(faults) if isinstance(file, DelimitedFile) else file.chunks():
+            rows += len(next(iter(chunk.values())))
+            check_size(rows, schema, unit)
+            for column in schema.columns:
+                problems[column.name].update(file.problems(column, chunk[column.name]))
+            if isinstance(unit, PersonUnit):
+                ids = file.ids(schema.identifier(unit.id_column), chunk[unit.id_column])
+                rows_of.update(number_persons(ids, known))
+        null_ids = rows_of.pop(NO_PERSON, 0)
+        beyond = [count - unit.max_rows for count in rows_of.values() if count > unit.max_rows]
+        return SchemaReport(
+            rows=rows,
+            problems={name: dict(counts) for name, counts in problems.items()},
+            faults=tuple(faults),
+            null_ids=null_ids,
+            crowded_persons=len(beyond),
+            dropped_rows=sum(beyond),
+        )
+
+    return Confidential(without_rows("checking the private file", check))

@@ -1,0 +1,135 @@
+"""Loading a private file: its form is checked before anything is spent, and every value of a well-formed file is read.
+
+Three kinds of faults, three answers: a fault of form (header, encoding, quoting, uneven rows, size) refuses the file; a
+value that breaks a rule of the schema is cast by the schema's declared policy; a row without an id, or beyond a
+person's k rows, is left out. Only the first can be seen from outside.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from accounting.curator.columnar import ColumnarFile
+from accounting.curator.delimited import DelimitedFile
+from accounting.curator.form import FileForm, check_size, check_unit, file_form, without_rows
+from accounting.curator.persons import KEY_BYTES, NO_PERSON, kept_rows
+from accounting.curator.rows import CellTable, PrivateRows, TableDigest, cell_dtype
+from accounting.schema import Column, IdentifierColumn, Schema
+from accounting.unit import PersonUnit, PrivacyUnit
+
+
+class TableFile(Protocol):
+    """A file whose form fits the schema: streams its columns, and casts them as its kind needs."""
+
+    def chunks(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the rows as column name → values."""
+        ...
+
+    def ticks(self, column: Column, values: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401  # the file's own kind
+        """Cast a chunk's values by the column's policies; never raises for a value."""
+        ...
+
+    def ids(self, column: IdentifierColumn, values: Any) -> list[str | None]:  # noqa: ANN401  # the file's own kind
+        """Return a chunk's canonical ids, None for null."""
+        ...
+
+
+def check_file(path: str | os.PathLike[str], schema: Schema, unit: PrivacyUnit, *, encoding: str = "utf-8") -> FileForm:
+    """Check a private file's form to its end, without casting a value; nothing is spent.
+
+    Args:
+        path: a CSV file (also compressed by gzip), Parquet or Arrow (Feather) file, told apart by content.
+        schema: its schema.
+        unit: the privacy unit.
+        encoding: the text encoding of a CSV file; a byte-order mark is dropped.
+
+    Raises:
+        InputFileError: the file is refused for its form.
+        ConfigError: the unit does not fit the schema.
+    """
+
+    def check() -> FileForm:
+        form = file_form(Path(path), encoding)
+        rows = 0
+        for chunk in open_table(Path(path), schema, unit, form).chunks():
+            rows += _length(chunk)
+            check_size(rows, schema, unit)
+        return form
+
+    return without_rows("checking the private file", check)
+
+
+def load(path: str | os.PathLike[str], schema: Schema, unit: PrivacyUnit, *, encoding: str = "utf-8") -> PrivateRows:
+    """Load a private file: check its form, cast every value by the schema, enforce the unit's bound on rows.
+
+    Args and Raises are those of :func:`check_file`; nothing is spent.
+
+    Privacy:
+        A row's cells depend on that row and the schema only. With a person unit, rows with a null id are dropped and at
+        most ``max_rows`` rows of a person kept, by that person's rows alone (accounting.curator.persons). The order of
+        the file's rows and columns has no influence.
+
+    Edge cases:
+        No rows, one row, or only nulls make a legal table.
+    """
+
+    def read() -> PrivateRows:
+        file = open_table(Path(path), schema, unit, file_form(Path(path), encoding))
+        return _cast(file, schema, unit)
+
+    return without_rows("loading the private file", read)
+
+
+def open_table(path: Path, schema: Schema, unit: PrivacyUnit, form: FileForm) -> DelimitedFile | ColumnarFile:
+    """Open a file of known form and match its header with the schema.
+
+    Raises:
+        InputFileError: the header is not the schema's, or a typed column is not readable.
+        ConfigError: the unit does not fit the schema.
+    """
+    check_unit(schema, unit)
+    if form.encoding is None:
+        return ColumnarFile(path, schema, unit, parquet=form.kind == "parquet")
+    return DelimitedFile(path, schema, form.encoding, compressed=form.kind == "csv.gz")
+
+
+def number_persons(ids: Iterable[str | None], known: dict[str, int]) -> Iterator[int]:
+    """Number persons in the order in which they appear, ``NO_PERSON`` for a null id; ``known`` grows."""
+    for identity in ids:
+        yield NO_PERSON if identity is None else known.setdefault(identity, len(known))
+
+
+def _cast(file: TableFile, schema: Schema, unit: PrivacyUnit) -> PrivateRows:
+    digest = TableDigest(schema)
+    parts: dict[str, list[npt.NDArray[np.unsignedinteger[Any]]]] = {column.name: [] for column in schema.columns}
+    persons: list[npt.NDArray[np.int64]] = []
+    known: dict[str, int] = {}
+    rows = 0
+    for chunk in file.chunks():
+        rows += _length(chunk)
+        check_size(rows, schema, unit)
+        ticks = {column.name: file.ticks(column, chunk[column.name]) for column in schema.columns}
+        digest.add(np.column_stack(list(ticks.values())))
+        for column in schema.columns:
+            parts[column.name].append(column.cell_of_tick(ticks[column.name]).astype(cell_dtype(column)))
+        if isinstance(unit, PersonUnit):
+            ids = file.ids(schema.identifier(unit.id_column), chunk[unit.id_column])
+            persons.append(np.fromiter(number_persons(ids, known), dtype=np.int64, count=len(ids)))
+    columns = {
+        column.name: np.concatenate([np.empty(0, cell_dtype(column)), *parts.pop(column.name)])
+        for column in schema.columns
+    }
+    if isinstance(unit, PersonUnit):
+        numbers = np.concatenate([np.empty(0, np.int64), *persons])
+        kept = kept_rows(list(columns.values()), numbers, unit.max_rows, os.urandom(KEY_BYTES))
+        columns = {name: column[kept] for name, column in columns.items()}
+        rows = int(np.count_nonzero(kept))
+    return PrivateRows(schema, unit, CellTable(columns, rows), digest.digest())
+
+
+def _length(chunk: Mapping[str, Any]) -> int:
+    return len(next(iter(chunk.values())))
