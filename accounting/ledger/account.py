@@ -1,6 +1,7 @@
 """One release's account: the only giver of grants."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from accounting.budget import Cap, Law
@@ -8,10 +9,9 @@ from accounting.canonical import Json, sha256
 from accounting.errors import AnswerLost, BudgetRefused, ConfigError, LedgerError, QueryRefused
 from accounting.events import Event, GaussianEvent, SelectionEvent, price
 from accounting.filters import Filter
-from accounting.ledger.content import check_digest, check_name, check_question
+from accounting.ledger.content import check_digest, check_name, check_question, check_short
 from accounting.ledger.store import (
     DatasetDraft,
-    DatasetTotals,
     Question,
     QuestionDraft,
     Reading,
@@ -22,9 +22,6 @@ from accounting.ledger.store import (
 )
 from accounting.ledger.values import Grant, Purpose, Stored
 from accounting.unit import PrivacyUnit
-
-EVENT_BITS = 256
-"""Longest numerator or denominator, in bits, of an event's numbers and of a cap."""
 
 SUM_BITS = 4096
 """Longest numerator or denominator, in bits, of a running sum."""
@@ -252,26 +249,13 @@ def close_release(ledger: Writing, release: Release) -> None:
     if totals.closed or dataset is None:
         return
     before = dataset.totals
-    after = DatasetTotals(
-        before.cap,
-        before.allotted - (release.cap.value - totals.granted),
-        before.allotted_delta - (release.cap.delta - totals.granted_delta),
-        before.purpose,
-        before.looks,
-        before.closed,
+    after = replace(
+        before,
+        allotted=before.allotted - (release.cap.value - totals.granted),
+        allotted_delta=before.allotted_delta - (release.cap.delta - totals.granted_delta),
     )
     closed = totals._replace(closed=True)
     ledger.append(DatasetDraft("closed", release.label, after, {}, release.release_id, closed))
-
-
-def check_short(value: Fraction, what: str) -> None:
-    """Refuse a number that no honest parameter needs: more than 256 bits above or below the line.
-
-    Raises:
-        QueryRefused: too long; nothing was spent.
-    """
-    if value.numerator.bit_length() > EVENT_BITS or value.denominator.bit_length() > EVENT_BITS:
-        raise QueryRefused(f"the {what} has more than {EVENT_BITS} bits; choose a short rational; nothing was spent")
 
 
 def _price(event: Event, law: Law) -> Fraction:

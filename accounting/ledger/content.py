@@ -7,6 +7,7 @@ dates. There is no field for a row count, an exact answer, an unsalted hash of r
 import json
 import re
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import cast
 
@@ -26,11 +27,16 @@ THEOREMS = MappingProxyType({Law.ZCDP: "zcdp-filter arXiv:2203.05481", Law.GDP: 
 LONGEST_LIST = 16
 """Longer lists of a question are named by their length; the question's digest binds their content."""
 
+SHORT_BITS = 256
+"""Longest numerator or denominator, in bits, of an event's numbers and of a cap."""
+
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 HEX = re.compile(r"[0-9a-f]{64}")
 _TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+:/=,-]{0,127}")
 _DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
-_AMOUNT_BITS = 2**13
+_NOTE = re.compile(r"(?:[A-Za-z0-9 .,_/-]+\n)+\n(?:\u2014 [a-z0-9/]+ [A-Za-z0-9+/]+={0,2}\n)+")
+_NOTE_LENGTH = 4096
+_AMOUNT_LENGTH = 2**13
 
 _QUESTIONS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -63,6 +69,16 @@ def check_token(value: object, what: str) -> str:
     if not isinstance(value, str) or _TOKEN.fullmatch(value) is None:
         raise ConfigError(f"{what} is a short text of letters, digits, blanks and ._+:/=,- (at most 128 characters)")
     return value
+
+
+def check_short(value: Fraction, what: str) -> None:
+    """Refuse a number that no honest parameter needs: more than 256 bits above or below the line.
+
+    Raises:
+        QueryRefused: too long; nothing was spent.
+    """
+    if value.numerator.bit_length() > SHORT_BITS or value.denominator.bit_length() > SHORT_BITS:
+        raise QueryRefused(f"the {what} has more than {SHORT_BITS} bits; choose a short rational; nothing was spent")
 
 
 def check_context(context: Mapping[str, Json]) -> dict[str, Json]:
@@ -181,7 +197,7 @@ def _flag(value: Json) -> bool:
 
 def _rational(value: Json) -> bool:
     try:
-        number = from_text(value) if isinstance(value, str) and len(value) <= _AMOUNT_BITS else None
+        number = from_text(value) if isinstance(value, str) and len(value) <= _AMOUNT_LENGTH else None
     except ConfigError:
         return False
     return number is not None and number >= 0
@@ -231,6 +247,15 @@ def _public_item(value: Json) -> bool:
     return isinstance(value, str) or _natural(value)
 
 
+def _names(value: Json) -> bool:
+    names = value if isinstance(value, (list, tuple)) else []
+    return bool(names) and all(isinstance(name, str) and NAME.fullmatch(name) for name in names)
+
+
+def _note(value: Json) -> bool:
+    return isinstance(value, str) and len(value) <= _NOTE_LENGTH and _NOTE.fullmatch(value) is not None
+
+
 def _event(value: Json) -> bool:
     gaussian = _record(kind=_one_of("gaussian"), sensitivity_squared=_rational, variance=_rational)
     selection = _record(kind=_one_of("selection"), epsilon=_rational)
@@ -239,14 +264,17 @@ def _event(value: Json) -> bool:
 
 _LAW = _one_of(*(law.value for law in Law))
 _PURPOSE = _one_of(*PURPOSES)
+_STATEMENT = _record(epsilon=_rational, delta=_rational)
 _DATASET = _record(
     law=_LAW,
+    statement=_or_null(_STATEMENT),
     cap=_rational,
     cap_delta=_rational,
     allotted=_rational,
     allotted_delta=_rational,
     purpose=_or_null(_PURPOSE),
     looks=_natural,
+    raised=_or_null(_natural),
     closed=_flag,
 )
 _RELEASE = _record(granted=_rational, granted_delta=_rational, settled=_rational, settled_delta=_rational, closed=_flag)
@@ -279,7 +307,6 @@ FIELDS: Mapping[str, Mapping[str, _Check]] = MappingProxyType(
             "ledger": _is(HEX),
             "privacy_unit": _unit,
             "neighbouring": _one_of(NEIGHBOURING),
-            "statement": _or_null(_record(epsilon=_rational, delta=_rational)),
         },
         "look": {**_OF_DATASET, "what": _is(_TOKEN), "schema_digest": _is(HEX)},
         "allotted": {
@@ -300,6 +327,12 @@ FIELDS: Mapping[str, Mapping[str, _Check]] = MappingProxyType(
         "settled": {**_OF_QUESTION, "answer": _is(HEX)},
         "voided": _OF_QUESTION,
         "closed": {**_OF_DATASET, "release": _is(NAME), "totals": _RELEASE},
+        "dataset-closed": _OF_DATASET,
+        "law-changed": _OF_DATASET,
+        "cap-raised": {**_OF_DATASET, "approval": _note},
+        "superseded": {**_COMMON, "about": _is(NAME), "by": _is(NAME)},
+        "withdrawn": {**_COMMON, "about": _is(NAME)},
+        "disjoint": {**_COMMON, "others": _names, "approval": _note},
     }
 )
 """The allow-list: every kind of entry, its exact fields and what each may hold."""

@@ -1,46 +1,34 @@
 """The ledger: many datasets, each with one unit, one law and one cap; the only place where budget is given out."""
 
-import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from accounting.budget import Cap, EpsilonDelta, Law
-from accounting.canonical import Json, sha256
-from accounting.errors import BudgetRefused, ConfigError
-from accounting.exact import to_text
-from accounting.filters import Filter
-from accounting.ledger.account import Account, check_short
-from accounting.ledger.content import check_context, check_digest, check_name, check_token
-from accounting.ledger.history import History
+from accounting.budget import Cap, EpsilonDelta
+from accounting.canonical import Json
+from accounting.errors import ConfigError
+from accounting.ledger import stewardship
+from accounting.ledger.account import Account, close_release
+from accounting.ledger.allotment import Recognition, allotted, check_allotment, commitment_fields
+from accounting.ledger.content import check_digest, check_name, check_short, check_token
+from accounting.ledger.evidence import consistency, evidence, make_checkpoint
 from accounting.ledger.memory import MemoryStore
-from accounting.ledger.merkle import leaf_hash, root_hash
-from accounting.ledger.store import (
-    NOTHING_GRANTED,
-    Dataset,
-    DatasetDraft,
-    DatasetTotals,
-    Reading,
-    Release,
-    Salt,
-    Store,
-)
-from accounting.ledger.values import (
-    PURPOSES,
-    Commitment,
-    DatasetState,
-    Entry,
-    Head,
-    Purpose,
-    ReleaseState,
-)
+from accounting.ledger.states import dataset_state, in_flight, known_dataset, known_release
+from accounting.ledger.store import NOTHING_GRANTED, DatasetDraft, DatasetTotals, Salt, Store
+from accounting.ledger.values import Commitment, DatasetState, Entry, Head, InFlight, Purpose, Recovered
+from accounting.ledger.verification import verify
 from accounting.unit import NEIGHBOURING, PersonUnit, PrivacyUnit, RowUnit, unit_to_json
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 
 class Ledger:
     """A durable, append-only account of what was spent on whom.
 
     A dataset's cap holds its releases' allotments, an allotment holds its questions; each level is a filter, and caps,
-    not spends, are the guarantee.
+    not spends, are the guarantee. Every change is one transaction; any number of processes may work at once.
     """
 
     __slots__ = ("_store",)
@@ -101,11 +89,8 @@ class Ledger:
             "ledger": self._store.identity,
             "privacy_unit": unit_to_json(unit),
             "neighbouring": NEIGHBOURING,
-            "statement": None
-            if statement is None
-            else {"epsilon": to_text(statement.epsilon), "delta": to_text(statement.delta)},
         }
-        totals = DatasetTotals(cap, Fraction(0), Fraction(0), None, 0, closed=False)
+        totals = DatasetTotals(cap, statement, Fraction(0), Fraction(0), None, 0, None, closed=False)
         with self._store.write() as ledger:
             if ledger.dataset(label) is not None:
                 raise ConfigError(
@@ -121,8 +106,7 @@ class Ledger:
             ConfigError: the label was never opened.
         """
         with self._store.read() as view:
-            dataset = _known(view, label)
-            return _dataset_state(dataset, view.releases(label), view.head(label))
+            return dataset_state(view, label)
 
     def datasets(self) -> tuple[str, ...]:
         """Return the labels in order of opening."""
@@ -161,38 +145,25 @@ class Ledger:
             compare releases.
         """
         check_name(release_id, "release id")
-        _check_allotment(cap, purpose, noise, commitment)
-        fields: dict[str, Json] = {
-            "purpose": purpose,
-            "noise": check_token(noise, "noise"),
-            "unit": cap.law.unit,
-            "amount": to_text(cap.value),
-            "delta": to_text(cap.delta),
-            "context": check_context(context),
-            "commitment": None,
-            "salt_digest": None,
-        }
-        secret = secrets.token_bytes(32)
-        own = None
-        compared: set[str] = set()
-        if commitment is not None:
-            own = fields["commitment"] = check_digest(commitment(secret), "commitment")
-            fields["salt_digest"] = sha256(secret)
+        fields = check_allotment(cap, purpose, noise, context, commitment)
+        recognition = Recognition(commitment, label) if commitment is not None else None
+        fields |= commitment_fields(recognition)
+        if recognition is not None:
             with self._store.read() as view:
                 known = view.salts()
-            _refuse_known_rows(known, label, commitment, compared)
+            recognition.refuse_known(known)  # slow for large tables, so before the others have to wait
         with self._store.write() as ledger:
-            dataset = _known(ledger, label)
+            dataset = known_dataset(ledger, label)
             if ledger.release(release_id) is not None:
                 raise ConfigError(
                     f"release {release_id!r} was allotted already; resume it or choose another release id"
                 )
-            if commitment is not None:
-                _refuse_known_rows(ledger.salts(), label, commitment, compared)
-            totals = _after_allotment(dataset, cap, purpose)
+            if recognition is not None:
+                recognition.refuse_known(ledger.salts())
+            totals = allotted(dataset, cap, purpose)
             ledger.append(DatasetDraft("allotted", label, totals, fields, release_id, NOTHING_GRANTED))
-            if own is not None:
-                ledger.keep_salt(Salt(label, release_id, own, secret))
+            if recognition is not None:
+                ledger.keep_salt(Salt(label, release_id, str(fields["commitment"]), recognition.salt))
         return self.resume(release_id)
 
     def resume(self, release_id: str) -> Account:
@@ -202,10 +173,8 @@ class Ledger:
             ConfigError: the release was never allotted.
         """
         with self._store.read() as view:
-            release = view.release(release_id)
-            if release is None:
-                raise ConfigError(f"release {release_id!r} is not in this ledger")
-            return Account(self._store, release, _known(view, release.label).unit)
+            release = known_release(view, release_id)
+            return Account(self._store, release, known_dataset(view, release.label).unit)
 
     def record_look(self, label: str, what: str, schema_digest: str) -> int:
         """Record an unpaid, curator-only look at the private table; return the entry's number.
@@ -220,131 +189,166 @@ class Ledger:
             "schema_digest": check_digest(schema_digest, "schema digest"),
         }
         with self._store.write() as ledger:
-            before = _known(ledger, label).totals
-            totals = DatasetTotals(
-                before.cap, before.allotted, before.allotted_delta, before.purpose, before.looks + 1, before.closed
-            )
+            before = known_dataset(ledger, label).totals
+            totals = replace(before, looks=before.looks + 1)
             return ledger.append(DatasetDraft("look", label, totals, fields, None, None))
 
-    def entries(self, label: str | None = None) -> Iterator[Entry]:
-        """Return the entries in order, of one dataset or of all."""
+    def in_flight(self, label: str) -> tuple[InFlight, ...]:
+        """Return a dataset's questions that are charged and have no stored answer, of open and closed releases."""
         with self._store.read() as view:
-            yield from view.entries(label)
+            known_dataset(view, label)
+            return tuple(found for release in view.releases(label) for found in in_flight(view, release.release_id))
 
-    def export(self, label: str | None = None) -> Iterator[bytes]:
-        """Return the entries as canonical JSON lines, each ended by a line feed: exactly the bytes that are hashed."""
-        for entry in self.entries(label):
-            yield entry.line + b"\n"
+    def recover(self, release_id: str) -> Recovered:
+        """Close a release whose process died, and say what was in flight; nothing granted is given back.
 
-    def verify(self) -> Head:
-        """Replay the whole ledger: form, chain, every sum, every state change, every stored answer.
+        A release that is still running is stopped by this: its next step is refused.
 
         Raises:
-            LedgerError: names the entry and the kind of damage.
+            ConfigError: the release was never allotted, or is closed already.
         """
-        history = History()
-        leaves: list[bytes] = []
-        with self._store.read() as view:
-            for entry in view.entries(None):
-                history.apply(entry.line)
-                leaves.append(leaf_hash(entry.line))
-            history.check_answers(view.answers())
-        return Head(self._store.identity, len(leaves), root_hash(leaves).hex())
+        with self._store.write() as ledger:
+            release = known_release(ledger, release_id)
+            if release.totals.closed:
+                raise ConfigError(f"release {release_id!r} is closed already; there is nothing to recover")
+            lost = in_flight(ledger, release_id)
+            close_release(ledger, release)
+        freed = release.cap.value - release.totals.granted
+        return Recovered(release_id, lost, freed, release.cap.delta - release.totals.granted_delta)
 
+    def close_dataset(self, label: str) -> DatasetState:
+        """Close a dataset for good: its open releases are closed with it, and no further one is taken."""
+        with self._store.write() as ledger:
+            stewardship.close_dataset(ledger, label)
+        return self.dataset(label)
 
-def _known(view: Reading, label: str) -> Dataset:
-    dataset = view.dataset(label)
-    if dataset is None:
-        raise ConfigError(f"no dataset {label!r} is open in this ledger; open its budget first")
-    return dataset
+    def change_law(self, label: str) -> DatasetState:
+        """Change a dataset's law from gdp to zcdp, once, at half of every μ²; all its releases must be closed.
 
+        Raises:
+            ConfigError: the law is zcdp already, or a release is open.
+            BudgetRefused: the dataset is closed.
 
-def _check_allotment(cap: Cap, purpose: Purpose, noise: str, commitment: Commitment | None) -> None:
-    if not isinstance(cap, Cap):
-        raise ConfigError("a release needs a Cap")
-    check_short(cap.value, "cap")
-    check_short(cap.delta, "cap's delta")
-    if purpose not in PURPOSES:
-        raise ConfigError(f"a release's purpose is one of {', '.join(PURPOSES)}")
-    if purpose == "release" and noise != "os":
-        raise ConfigError("a release needs noise from the operating system; a seeded source is for purpose 'test' only")
-    if purpose == "release" and commitment is None:
-        raise ConfigError("a release needs the commitment to its rows")
+        Source:
+            A μ-GDP mechanism is dominated by one Gaussian of sensitivity μ and noise 1 (Dong, Roth and Su 2022,
+            theorem 2), whose Rényi divergence of order α is αμ²/2; so it is μ²/2-zCDP (Bun and Steinke 2016,
+            definition 1.1).
+        """
+        with self._store.write() as ledger:
+            stewardship.change_law(ledger, label)
+        return self.dataset(label)
 
+    def raise_cap(
+        self,
+        label: str,
+        cap: Cap,
+        *,
+        continues: str,
+        keys: "Sequence[Ed25519PrivateKey]",
+        statement: EpsilonDelta | None = None,
+    ) -> DatasetState:
+        """Raise a dataset's cap, signed; this replaces the guarantee of everything released from it before.
 
-def _after_allotment(dataset: Dataset, cap: Cap, purpose: Purpose) -> DatasetTotals:
-    before = dataset.totals
-    law: Law = before.cap.law
-    if before.closed:
-        raise BudgetRefused(
-            f"dataset {dataset.label!r} is closed and takes no further release; nothing was spent",
-            asked=cap.value,
-            left=Fraction(0),
-            unit=law.unit,
-        )
-    if cap.law is not law:
-        raise ConfigError(f"dataset {dataset.label!r} composes under {law.value}; the release's cap must too")
-    if before.purpose not in (None, purpose):
-        raise ConfigError(
-            f"dataset {dataset.label!r} has releases for purpose {before.purpose!r}; one dataset serves one purpose"
-        )
-    Filter(before.cap, before.allotted, before.allotted_delta).check(cap.value, cap.delta)
-    return DatasetTotals(
-        before.cap,
-        before.allotted + cap.value,
-        before.allotted_delta + cap.delta,
-        purpose,
-        before.looks,
-        before.closed,
-    )
+        Args:
+            label: the dataset.
+            cap: the new cap, no part of it below the old one.
+            continues: the dataset's head that the signers looked at.
+            keys: the signers.
+            statement: the (ε, δ) for which the new cap was computed.
 
-
-def _refuse_known_rows(salts: list[Salt], label: str, commitment: Commitment, compared: set[str]) -> None:
-    for salt in salts:
-        if salt.label == label or salt.release_id in compared:
-            continue
-        if commitment(salt.salt) == salt.commitment:
-            raise ConfigError(
-                f"these rows were released under label {salt.label!r}; one group of people has one label and one cap"
+        Raises:
+            ConfigError: not a raise, another law, or the dataset moved on since that head; nothing changed.
+            BudgetRefused: the dataset is closed.
+        """
+        with self._store.write() as ledger:
+            stewardship.raise_cap(
+                ledger, self.identity, label, cap, statement=statement, continues=continues, keys=keys
             )
-        compared.add(salt.release_id)
+        return self.dataset(label)
 
+    def supersede(self, release_id: str, *, by: str) -> int:
+        """Record that a release is replaced by a later one of the same dataset; return the entry's number."""
+        with self._store.write() as ledger:
+            return stewardship.supersede(ledger, release_id, by)
 
-def _dataset_state(dataset: Dataset, releases: list[Release], head: str) -> DatasetState:
-    totals = dataset.totals
-    states = tuple(_release_state(release) for release in releases)
-    return DatasetState(
-        dataset.label,
-        dataset.unit,
-        totals.cap.law,
-        totals.cap,
-        dataset.statement,
-        totals.allotted,
-        totals.allotted_delta,
-        sum((state.settled for state in states), Fraction(0)),
-        sum((state.in_flight for state in states), Fraction(0)),
-        totals.purpose,
-        totals.closed,
-        states,
-        totals.looks,
-        head,
-    )
+    def withdraw(self, release_id: str) -> int:
+        """Record that a release is withdrawn; return the entry's number. What it cost stays spent."""
+        with self._store.write() as ledger:
+            return stewardship.withdraw(ledger, release_id)
 
+    def declare_disjoint(self, label: str, others: Sequence[str], *, keys: "Sequence[Ed25519PrivateKey]") -> int:
+        """Record, signed, that a dataset shares no people with others; return the entry's number.
 
-def _release_state(release: Release) -> ReleaseState:
-    totals = release.totals
-    return ReleaseState(
-        release.release_id,
-        release.label,
-        release.purpose,
-        release.noise,
-        release.cap,
-        totals.granted,
-        totals.granted_delta,
-        totals.settled,
-        totals.settled_delta,
-        totals.closed,
-        release.commitment,
-        None,
-        withdrawn=False,
-    )
+        Without it, the budgets of two labels add up for a person who may be in both.
+        """
+        with self._store.write() as ledger:
+            return stewardship.declare_disjoint(ledger, self.identity, label, others, keys)
+
+    def entries(
+        self, label: str | None = None, *, release_id: str | None = None, kind: str | None = None
+    ) -> Iterator[Entry]:
+        """Return the entries in order: of one dataset or of all, of one release or kind where asked."""
+        with self._store.read() as view:
+            for entry in view.entries(label):
+                body = entry.body if release_id is not None or kind is not None else {}
+                if release_id in (None, body.get("release")) and kind in (None, body.get("kind")):
+                    yield entry
+
+    def export(self, label: str | None = None, *, size: int | None = None) -> Iterator[bytes]:
+        """Return the entries as canonical JSON lines, each ended by a line feed: exactly the bytes that are hashed.
+
+        Args:
+            label: one dataset, or None for all.
+            size: only entries among the first ``size`` of the ledger, such as a checkpoint's.
+        """
+        for entry in self.entries(label):
+            if size is None or entry.number < size:
+                yield entry.line + b"\n"
+
+    def checkpoint(self, keys: "Sequence[Ed25519PrivateKey]") -> str:
+        """Sign the ledger's size and Merkle root as they are now; the note is stored and returned.
+
+        Keep it where those who can write the ledger cannot: it makes a later change of anything before it visible.
+        """
+        with self._store.write() as ledger:
+            return make_checkpoint(ledger, self.identity, keys)
+
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return the notes that were signed here, in order."""
+        with self._store.read() as view:
+            return tuple(note for _, note in view.checkpoints())
+
+    def evidence(self, label: str, checkpoint: str) -> dict[str, Json]:
+        """Return what proves that a dataset's entries are in a checkpoint: the note and one inclusion proof.
+
+        The proof is of the dataset's last entry before the checkpoint; the chain binds all earlier ones to it.
+        """
+        with self._store.read() as view:
+            return evidence(view, self.identity, label, checkpoint)
+
+    def consistency(self, older: str, newer: str) -> dict[str, Json]:
+        """Return the proof that the ledger of one checkpoint is the beginning of that of another."""
+        with self._store.read() as view:
+            return consistency(view, self.identity, older, newer)
+
+    def verify(
+        self,
+        *,
+        checkpoints: Sequence[str] = (),
+        excerpts: Sequence[Sequence[bytes]] = (),
+        keys: "Sequence[Ed25519PublicKey]" = (),
+    ) -> Head:
+        """Replay the whole ledger: bytes, tree, chains, every sum and state change, stored answers and salts.
+
+        Args:
+            checkpoints: signed notes kept elsewhere; each must be signed by one of the keys.
+            excerpts: the lines of ``ledger.jsonl`` of earlier releases.
+            keys: the trusted public keys; the signatures of raised caps and statements about people are checked too.
+
+        Raises:
+            LedgerDamaged: names the kind of damage and the entry.
+            VerificationFailed: a note is not signed as it must be.
+            ConfigError: checkpoints without keys.
+        """
+        with self._store.read() as view:
+            return verify(view, self.identity, checkpoints=checkpoints, excerpts=excerpts, keys=keys)

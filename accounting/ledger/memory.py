@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
-from accounting.ledger.content import check_body, to_line
+from accounting.canonical import Json
+from accounting.ledger.content import check_body, from_line, to_line
+from accounting.ledger.entries import body_of, dataset_from, keys_of, release_from, standing_from, today
+from accounting.ledger.merkle import completed, leaf_hash
 from accounting.ledger.store import (
     Dataset,
     DatasetDraft,
@@ -16,17 +19,16 @@ from accounting.ledger.store import (
     QuestionDraft,
     Release,
     ReleaseTotals,
+    Row,
     Salt,
-    body_of,
-    dataset_from,
-    release_from,
-    today,
+    Standing,
+    StandingDraft,
 )
 from accounting.ledger.values import Entry
 
 
 class MemoryStore:
-    """Keeps drafts and the last states in dictionaries; entries get their bytes and hashes when they are read."""
+    """Keeps drafts and the last states in dictionaries; questions get their bytes and hashes when they are read."""
 
     def __init__(self) -> None:
         self.identity = secrets.token_hex(32)
@@ -34,13 +36,16 @@ class MemoryStore:
         self._lock = threading.RLock()
         self._drafts: list[Draft] = []
         self._entries: list[Entry] = []
-        self._previous: dict[str, str] = {}
+        self._hashes: list[bytes] = []
+        self._heads: dict[str, str] = {}
         self._datasets: dict[str, Dataset] = {}
         self._releases: dict[str, Release] = {}
         self._totals: dict[str, ReleaseTotals] = {}
-        self._questions: dict[tuple[str, str], Question] = {}
+        self._questions: dict[str, dict[str, Question]] = {}
+        self._standings: dict[str, list[Standing]] = {}
         self._answers: dict[int, bytes] = {}
         self._salts: list[Salt] = []
+        self._checkpoints: list[tuple[int, str]] = []
 
     def read(self) -> Self:
         """Open a view: the store itself, behind its lock."""
@@ -66,15 +71,11 @@ class MemoryStore:
     def release(self, release_id: str) -> Release | None:
         """Return a release, or None when it was never allotted."""
         known = self._releases.get(release_id)
-        if known is None:
-            return None
-        totals = self._totals[release_id]
-        return Release(release_id, known.label, known.purpose, known.noise, known.cap, known.commitment, totals)
+        return known and self._with_totals(known)
 
     def releases(self, label: str) -> list[Release]:
         """Return a dataset's releases in order of allotment."""
-        found = (self.release(name) for name, known in self._releases.items() if known.label == label)
-        return [release for release in found if release is not None]
+        return [self._with_totals(release) for release in self._releases.values() if release.label == label]
 
     def totals(self, release_id: str) -> ReleaseTotals:
         """Return the totals of a release that exists."""
@@ -82,7 +83,15 @@ class MemoryStore:
 
     def question(self, release_id: str, request_id: str) -> Question | None:
         """Return a question's state, or None when the request id was never used."""
-        return self._questions.get((release_id, request_id))
+        return self._questions[release_id].get(request_id)
+
+    def questions(self, release_id: str) -> dict[str, Question]:
+        """Return the state of every question of a release by its request id, in order of asking."""
+        return dict(self._questions[release_id])
+
+    def standings(self, label: str) -> list[Standing]:
+        """Return what was said about a dataset's releases and people, in order."""
+        return list(self._standings.get(label, ()))
 
     def answer(self, entry: int) -> bytes | None:
         """Return the answer stored with a ``settled`` entry."""
@@ -98,20 +107,40 @@ class MemoryStore:
 
     def head(self, label: str) -> str:
         """Return the SHA-256 of the last entry of a dataset that exists."""
-        self.entries(None)
-        return self._previous[label]
+        self._write_down()
+        return self._heads[label]
+
+    def size(self) -> int:
+        """Return the number of entries."""
+        return len(self._drafts)
 
     def entries(self, label: str | None) -> Iterator[Entry]:
         """Return the entries in order, of one dataset or of all."""
-        for number in range(len(self._entries), len(self._drafts)):
-            draft = self._drafts[number]
-            body = body_of(draft, number, self._previous.get(draft.label), self._date)
-            check_body(body)
-            line = to_line(body)
-            self._previous[draft.label] = hashlib.sha256(line).hexdigest()
-            self._entries.append(Entry(number, line))
+        self._write_down()
         pairs = zip(self._drafts, self._entries, strict=True)
         return iter([entry for draft, entry in pairs if label is None or draft.label == label])
+
+    def rows(self) -> Iterator[Row]:
+        """Return every entry with its keys, in order."""
+        return iter([Row(entry.number, entry.line, keys_of(from_line(entry.line))) for entry in self.entries(None)])
+
+    def hash_at(self, place: int) -> bytes:
+        """Return one stored hash of the Merkle tree."""
+        self._write_down()
+        return self._hashes[place]
+
+    def hashes(self) -> Iterator[bytes]:
+        """Return every stored hash of the Merkle tree, in order."""
+        self._write_down()
+        return iter(list(self._hashes))
+
+    def damage(self) -> str | None:
+        """Return None: memory has no file to be damaged."""
+        return None
+
+    def checkpoints(self) -> list[tuple[int, str]]:
+        """Return the sizes and notes of the checkpoints that were signed here, in order."""
+        return list(self._checkpoints)
 
     def answers(self) -> Iterator[tuple[int, bytes]]:
         """Return every stored answer with the number of its entry, in order."""
@@ -122,7 +151,7 @@ class MemoryStore:
         number = len(self._drafts)
         if isinstance(draft, QuestionDraft):
             grant = number if draft.grant is None else draft.grant
-            self._questions[(draft.release, draft.request)] = Question(
+            self._questions[draft.release][draft.request] = Question(
                 draft.kind, draft.digest, draft.amount, draft.delta, grant, number, draft.answer
             )
             self._totals[draft.release] = draft.totals
@@ -139,15 +168,45 @@ class MemoryStore:
         """Store a salt; the salts are never exported."""
         self._salts.append(salt)
 
-    def _note(self, draft: DatasetDraft, number: int) -> None:
+    def keep_checkpoint(self, size: int, note: str) -> None:
+        """Store a signed checkpoint."""
+        self._checkpoints.append((size, note))
+
+    def _with_totals(self, release: Release) -> Release:
+        return Release(
+            release.release_id,
+            release.label,
+            release.purpose,
+            release.noise,
+            release.cap,
+            release.entry,
+            release.commitment,
+            self._totals[release.release_id],
+        )
+
+    def _note(self, draft: DatasetDraft | StandingDraft, number: int) -> None:
         body = body_of(draft, number, None, self._date)
         check_body(body)
+        if isinstance(draft, StandingDraft):
+            self._standings.setdefault(draft.label, []).append(standing_from(body))
+            return
         if draft.kind == "dataset-opened":
             self._datasets[draft.label] = dataset_from(body, body)
         else:
             known = self._datasets[draft.label]
-            self._datasets[draft.label] = Dataset(known.label, known.unit, known.statement, draft.totals)
+            self._datasets[draft.label] = Dataset(known.label, known.unit, draft.totals)
         if draft.release is not None and draft.release_totals is not None:
             if draft.kind == "allotted":
                 self._releases[draft.release] = release_from(body, body)
+                self._questions[draft.release] = {}
             self._totals[draft.release] = draft.release_totals
+
+    def _write_down(self) -> None:
+        for number in range(len(self._entries), len(self._drafts)):
+            draft = self._drafts[number]
+            body: dict[str, Json] = body_of(draft, number, self._heads.get(draft.label), self._date)
+            check_body(body)
+            line = to_line(body)
+            self._heads[draft.label] = hashlib.sha256(line).hexdigest()
+            self._hashes += completed(number, leaf_hash(line), self._hashes.__getitem__)
+            self._entries.append(Entry(number, line))

@@ -7,30 +7,29 @@ and nothing in a store is ever changed or deleted.
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Literal, NamedTuple, Protocol, TypeAlias, cast
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from accounting.budget import Cap, EpsilonDelta, Law, cap
+from accounting.budget import Cap, EpsilonDelta, Law
 from accounting.canonical import Json
-from accounting.events import Event, GaussianEvent
-from accounting.exact import from_text, to_text
-from accounting.ledger.content import FORMAT, THEOREMS, shorten_question
+from accounting.events import Event
 from accounting.ledger.values import Entry, Purpose
-from accounting.unit import PrivacyUnit, unit_from_json
+from accounting.unit import PrivacyUnit
 
 Status = Literal["reserved", "started", "settled", "voided"]
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetTotals:
-    """A dataset's state after an entry; amounts in the unit of its law."""
+    """A dataset's state after an entry; amounts in the unit of its law; ``raised`` is the last entry that raised it."""
 
     cap: Cap
+    statement: EpsilonDelta | None
     allotted: Fraction
     allotted_delta: Fraction
     purpose: Purpose | None
     looks: int
+    raised: int | None
     closed: bool
 
 
@@ -65,7 +64,6 @@ class Dataset:
 
     label: str
     unit: PrivacyUnit
-    statement: EpsilonDelta | None
     totals: DatasetTotals
 
 
@@ -78,8 +76,19 @@ class Release:
     purpose: Purpose
     noise: str
     cap: Cap
+    entry: int
     commitment: str | None
     totals: ReleaseTotals
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a later entry says about a dataset's releases or people: superseded, withdrawn or disjoint."""
+
+    kind: str
+    about: str | None
+    by: str | None
+    others: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +130,24 @@ class QuestionDraft(NamedTuple):
     totals: ReleaseTotals
 
 
-Draft: TypeAlias = DatasetDraft | QuestionDraft
+class StandingDraft(NamedTuple):
+    """An entry that changes no total and is not yet numbered."""
+
+    kind: str
+    label: str
+    law: Law
+    fields: Mapping[str, Json]
+
+
+Draft: TypeAlias = DatasetDraft | QuestionDraft | StandingDraft
+
+
+class Row(NamedTuple):
+    """An entry as stored: its number, its bytes, and the keys under which it is found."""
+
+    number: int
+    line: bytes
+    keys: tuple[str, str, str | None, str | None]
 
 
 class Reading(Protocol):
@@ -147,6 +173,14 @@ class Reading(Protocol):
         """Return a question's state, or None when the request id was never used."""
         ...
 
+    def questions(self, release_id: str) -> dict[str, Question]:
+        """Return the state of every question of a release by its request id, in order of asking."""
+        ...
+
+    def standings(self, label: str) -> list[Standing]:
+        """Return what was said about a dataset's releases and people, in order."""
+        ...
+
     def answer(self, entry: int) -> bytes | None:
         """Return the answer stored with a ``settled`` entry."""
         ...
@@ -163,8 +197,32 @@ class Reading(Protocol):
         """Return the SHA-256 of the last entry of a dataset that exists."""
         ...
 
+    def size(self) -> int:
+        """Return the number of entries."""
+        ...
+
     def entries(self, label: str | None) -> Iterator[Entry]:
         """Return the entries in order, of one dataset or of all."""
+        ...
+
+    def rows(self) -> Iterator[Row]:
+        """Return every entry with its keys, in order."""
+        ...
+
+    def hash_at(self, place: int) -> bytes:
+        """Return one stored hash of the Merkle tree."""
+        ...
+
+    def hashes(self) -> Iterator[bytes]:
+        """Return every stored hash of the Merkle tree, in order."""
+        ...
+
+    def damage(self) -> str | None:
+        """Return what the database itself finds damaged, or None."""
+        ...
+
+    def checkpoints(self) -> list[tuple[int, str]]:
+        """Return the sizes and notes of the checkpoints that were signed here, in order."""
         ...
 
     def answers(self) -> Iterator[tuple[int, bytes]]:
@@ -187,6 +245,10 @@ class Writing(Reading, Protocol):
         """Store a salt; the salts are never exported."""
         ...
 
+    def keep_checkpoint(self, size: int, note: str) -> None:
+        """Store a signed checkpoint."""
+        ...
+
 
 class Store(Protocol):
     """Where a ledger lives."""
@@ -203,147 +265,3 @@ class Store(Protocol):
     def write(self) -> AbstractContextManager[Writing]:
         """Open a transaction; leaving it commits durably, an exception leaves nothing behind."""
         ...
-
-
-def today() -> str:
-    """Return the calendar date in UTC, the finest time that an entry holds."""
-    return datetime.now(tz=UTC).date().isoformat()
-
-
-def body_of(draft: Draft, number: int, previous: str | None, date: str) -> dict[str, Json]:
-    """Write a draft as the fields of an entry."""
-    law = draft.law if isinstance(draft, QuestionDraft) else draft.totals.cap.law
-    common: dict[str, Json] = {
-        "format": FORMAT,
-        "number": number,
-        "label": draft.label,
-        "kind": draft.kind,
-        "date": date,
-        "previous": previous,
-        "theorem": THEOREMS[law],
-    }
-    if isinstance(draft, QuestionDraft):
-        return common | _question_fields(draft, number)
-    common |= draft.fields
-    common["dataset"] = _dataset_to_json(draft.totals)
-    if draft.release_totals is not None:
-        common |= {"release": draft.release, "totals": _release_to_json(draft.release_totals)}
-    return common
-
-
-def dataset_from(opened: Mapping[str, Json], last: Mapping[str, Json]) -> Dataset:
-    """Read a dataset from its first entry and its last one that carries its totals."""
-    statement = cast("dict[str, str] | None", opened["statement"])
-    return Dataset(
-        cast("str", opened["label"]),
-        unit_from_json(cast("dict[str, Json]", opened["privacy_unit"])),
-        EpsilonDelta(from_text(statement["epsilon"]), from_text(statement["delta"])) if statement else None,
-        dataset_totals_from(last),
-    )
-
-
-def dataset_totals_from(body: Mapping[str, Json]) -> DatasetTotals:
-    """Read a dataset's totals from an entry that carries them."""
-    state = cast("dict[str, str]", body["dataset"])
-    return DatasetTotals(
-        cap(Law(state["law"]), from_text(state["cap"]), from_text(state["cap_delta"])),
-        from_text(state["allotted"]),
-        from_text(state["allotted_delta"]),
-        cast("Purpose | None", state["purpose"]),
-        cast("int", state["looks"]),
-        cast("bool", state["closed"]),
-    )
-
-
-def release_from(allotted: Mapping[str, Json], last: Mapping[str, Json]) -> Release:
-    """Read a release from its ``allotted`` entry and its last one."""
-    fields = cast("dict[str, str]", allotted)
-    law = Law.ZCDP if fields["unit"] == Law.ZCDP.unit else Law.GDP
-    return Release(
-        fields["release"],
-        fields["label"],
-        cast("Purpose", fields["purpose"]),
-        fields["noise"],
-        cap(law, from_text(fields["amount"]), from_text(fields["delta"])),
-        cast("str | None", allotted["commitment"]),
-        release_totals_from(last),
-    )
-
-
-def release_totals_from(body: Mapping[str, Json]) -> ReleaseTotals:
-    """Read a release's totals from one of its entries."""
-    state = cast("dict[str, str]", body["totals"])
-    return ReleaseTotals(
-        from_text(state["granted"]),
-        from_text(state["granted_delta"]),
-        from_text(state["settled"]),
-        from_text(state["settled_delta"]),
-        cast("bool", state["closed"]),
-    )
-
-
-def question_from(body: Mapping[str, Json]) -> Question:
-    """Read a question's state from its last entry."""
-    fields = cast("dict[str, str]", body)
-    return Question(
-        cast("Status", fields["kind"]),
-        fields["digest"],
-        from_text(fields["amount"]),
-        from_text(fields["delta"]),
-        cast("int", body["grant"]),
-        cast("int", body["number"]),
-        fields.get("answer"),
-    )
-
-
-def _question_fields(draft: QuestionDraft, number: int) -> dict[str, Json]:
-    fields: dict[str, Json] = {
-        "release": draft.release,
-        "request": draft.request,
-        "digest": draft.digest,
-        "grant": number if draft.grant is None else draft.grant,
-        "amount": to_text(draft.amount),
-        "delta": to_text(draft.delta),
-        "unit": draft.law.unit,
-        "totals": _release_to_json(draft.totals),
-    }
-    if draft.event is not None and draft.question is not None:
-        fields["event"] = event_to_json(draft.event)
-        fields["question"] = shorten_question(draft.question)
-    if draft.answer is not None:
-        fields["answer"] = draft.answer
-    return fields
-
-
-def event_to_json(event: Event) -> dict[str, Json]:
-    """Write an event as an entry holds it."""
-    if isinstance(event, GaussianEvent):
-        return {
-            "kind": "gaussian",
-            "sensitivity_squared": to_text(event.sensitivity_squared),
-            "variance": to_text(event.variance),
-        }
-    return {"kind": "selection", "epsilon": to_text(event.epsilon)}
-
-
-def _dataset_to_json(totals: DatasetTotals) -> dict[str, Json]:
-    return {
-        "law": totals.cap.law.value,
-        "cap": to_text(totals.cap.value),
-        "cap_delta": to_text(totals.cap.delta),
-        "allotted": to_text(totals.allotted),
-        "allotted_delta": to_text(totals.allotted_delta),
-        "purpose": totals.purpose,
-        "looks": totals.looks,
-        "closed": totals.closed,
-    }
-
-
-def _release_to_json(totals: ReleaseTotals) -> dict[str, Json]:
-    return {
-        "granted": to_text(totals.granted),
-        "granted_delta": to_text(totals.granted_delta),
-        "settled": to_text(totals.settled),
-        "settled_delta": to_text(totals.settled_delta),
-        "closed": totals.closed,
-    }

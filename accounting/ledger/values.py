@@ -84,7 +84,9 @@ class ReleaseState:
         settled: the part of ``granted`` whose answers are stored.
         settled_delta: the same for δ.
         closed: whether its never-granted part was freed and no further question is taken.
+        entry: the number of its ``allotted`` entry.
         commitment: the salted commitment to its rows, or None.
+        replaced: whether the dataset's cap was raised afterwards, which replaces the guarantee of its manifest.
         superseded_by: the release that replaces it, or None.
         withdrawn: whether it was withdrawn.
     """
@@ -99,7 +101,9 @@ class ReleaseState:
     settled: Fraction
     settled_delta: Fraction
     closed: bool
+    entry: int
     commitment: str | None
+    replaced: bool
     superseded_by: str | None
     withdrawn: bool
 
@@ -123,7 +127,7 @@ class DatasetState:
         unit: the privacy unit of everything released from it.
         law: its composition law.
         cap: the dataset's guarantee.
-        statement: the (ε, δ) for which the cap was computed, or None.
+        statement: the (ε, δ) for which the cap was computed, or None, as after a change of law.
         allotted: the sum taken by releases: caps of open ones, granted parts of closed ones.
         allotted_delta: the same for δ.
         settled: the sum of settled prices.
@@ -132,6 +136,8 @@ class DatasetState:
         closed: whether no further release is taken.
         releases: every release, in order of allotment.
         looks: the number of unpaid curator-only looks.
+        raised: the entry that last raised the cap, or None.
+        disjoint: the labels that share no people with this one, as a steward signed.
         head: the SHA-256 of its last entry; names its whole history.
     """
 
@@ -148,6 +154,8 @@ class DatasetState:
     closed: bool
     releases: tuple[ReleaseState, ...]
     looks: int
+    raised: int | None
+    disjoint: tuple[str, ...]
     head: str
 
     @property
@@ -174,3 +182,39 @@ class Head:
     ledger: str
     size: int
     root: str
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A question that is charged and has no stored answer: running now, or lost in a crash.
+
+    Args:
+        release_id: its release.
+        request_id: its number within the release.
+        status: "reserved" or "started".
+        amount: its price in the law's unit (ρ or μ²).
+        entry: the number of its ``reserved`` entry.
+    """
+
+    release_id: str
+    request_id: str
+    status: Literal["reserved", "started"]
+    amount: Fraction
+    entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What closing a release after a crash found; nothing granted is given back.
+
+    Args:
+        release_id: the release, closed now.
+        in_flight: its questions without an answer; they stay spent.
+        freed: the never-granted part of its allotment, in the law's unit (ρ or μ²).
+        freed_delta: the same for δ.
+    """
+
+    release_id: str
+    in_flight: tuple[InFlight, ...]
+    freed: Fraction
+    freed_delta: Fraction

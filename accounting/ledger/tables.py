@@ -1,0 +1,110 @@
+"""The tables of the SQL store, their version, and the steps that bring an older ledger up to date."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    insert,
+    inspect,
+    select,
+)
+
+from accounting.errors import LedgerError
+from accounting.ledger.dialects import Dialect
+from accounting.ledger.merkle import Reader, completed, leaf_hash, stored
+
+_TABLES = MetaData()
+
+
+def _numbered(name: str, *columns: Column[object] | Index) -> Table:
+    return Table(name, _TABLES, Column("number", BigInteger, primary_key=True, autoincrement=False), *columns)
+
+
+VERSIONS = _numbered("dprelease_versions", Column("identity", Text, nullable=False))
+ENTRIES = _numbered(
+    "dprelease_entries",
+    Column("label", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("release", Text),
+    Column("request", Text),
+    Column("line", LargeBinary, nullable=False),
+    Index("dprelease_entries_by_label", "label", "number"),
+    Index("dprelease_entries_by_subject", "label", "subject", "number"),
+    Index("dprelease_entries_by_release", "release", "number"),
+    Index("dprelease_entries_by_request", "release", "request", "number"),
+)
+ANSWERS = _numbered("dprelease_answers", Column("answer", LargeBinary, nullable=False))
+SALTS = _numbered(
+    "dprelease_salts",
+    Column("label", Text, nullable=False),
+    Column("release", Text, nullable=False),
+    Column("commitment", Text, nullable=False),
+    Column("salt", LargeBinary, nullable=False),
+)
+HASHES = _numbered("dprelease_hashes", Column("hash", LargeBinary, nullable=False))
+CHECKPOINTS = _numbered(
+    "dprelease_checkpoints", Column("size", BigInteger, nullable=False), Column("note", Text, nullable=False)
+)
+
+
+def prepare(connection: Connection, dialect: Dialect) -> str:
+    """Make the tables or bring them up to date, inside a writer's transaction; return the ledger's identity.
+
+    Raises:
+        LedgerError: the tables were made by a newer program.
+    """
+    version, identity = 0, secrets.token_hex(32)
+    if inspect(connection).has_table(VERSIONS.name):
+        version, identity = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)).one()
+    if version > SCHEMA_VERSION:
+        raise LedgerError(
+            f"the ledger was written by a newer program (version {version} of its tables; this one knows "
+            f"{SCHEMA_VERSION}); install a newer dprelease"
+        )
+    for step in range(version + 1, SCHEMA_VERSION + 1):
+        _STEPS[step](connection, dialect)
+        connection.execute(insert(VERSIONS), {"number": step, "identity": identity})
+    return str(identity)
+
+
+def keep_hashes(connection: Connection, number: int, line: bytes, read: Reader) -> None:
+    """Store the Merkle hashes that an entry completes."""
+    rows = [
+        {"number": stored(number) + height, "hash": found}
+        for height, found in enumerate(completed(number, leaf_hash(line), read))
+    ]
+    connection.execute(insert(HASHES), rows)
+
+
+def _make(connection: Connection, dialect: Dialect, *tables: Table) -> None:
+    _TABLES.create_all(connection, tables=tables, checkfirst=False)
+    for table in tables:
+        for statement in dialect.guards(table.name):
+            connection.exec_driver_sql(statement)
+
+
+def _first_tables(connection: Connection, dialect: Dialect) -> None:
+    _make(connection, dialect, VERSIONS, ENTRIES, ANSWERS, SALTS)
+
+
+def _add_the_tree(connection: Connection, dialect: Dialect) -> None:
+    _make(connection, dialect, HASHES, CHECKPOINTS)
+    hashes: list[bytes] = []
+    for number, line in connection.execute(select(ENTRIES.c.number, ENTRIES.c.line).order_by(ENTRIES.c.number)).all():
+        keep_hashes(connection, number, line, hashes.__getitem__)
+        hashes += completed(number, leaf_hash(line), hashes.__getitem__)
+
+
+_STEPS: Mapping[int, Callable[[Connection, Dialect], None]] = MappingProxyType({1: _first_tables, 2: _add_the_tree})
+
+SCHEMA_VERSION = len(_STEPS)
+"""The version of the tables; an older ledger is brought up to it when opened, a newer one is refused."""
