@@ -1,16 +1,11 @@
 """A budget as people state it (ε with δ, or ρ, or μ), turned into the exact cap of a law."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 
 from accounting.budget import Cap, EpsilonDelta, Law, Mu, Rho
 from accounting.errors import ConfigError
-from accounting.exact import decimal_above
-
-SYMBOLS: Mapping[Law, str] = MappingProxyType({Law.ZCDP: "ρ", Law.GDP: "μ²"})
-"""How people write the amount that a law adds up."""
+from release.amounts import SYMBOLS, delta_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +66,7 @@ class BudgetChoice:
         """
         if self.delta is not None and self.delta > ceiling:
             raise ConfigError(
-                f"delta is above the workspace's ceiling of {decimal_above(ceiling)}; "
+                f"delta is above the workspace's ceiling of {delta_text(ceiling)}; "
                 "a larger one needs max_delta in dprelease.toml"
             )
 
@@ -108,11 +103,6 @@ class Conversion:
     amount: Fraction
     epsilon: Fraction
     delta: Fraction
-
-    @property
-    def symbol(self) -> str:
-        """The symbol of the amount."""
-        return SYMBOLS[self.law]
 
 
 def convert(choice: BudgetChoice) -> tuple[Conversion, ...]:

@@ -10,9 +10,10 @@ from accounting.budget import Law
 from accounting.canonical import Json
 from accounting.errors import ConfigError
 from accounting.exact import to_text
-from accounting.unit import PersonUnit, PrivacyUnit, RowUnit, unit_to_json
+from accounting.unit import PrivacyUnit, unit_to_json
 from release.budgets import BudgetChoice
 from release.toml import Exact, read_toml
+from release.units import privacy_unit
 
 Format = Literal["csv", "parquet"]
 
@@ -30,10 +31,6 @@ class UnitTable(_Table):
 
     @model_validator(mode="after")
     def _complete(self) -> "UnitTable":
-        if self.kind == "row" and (self.id_column is not None or self.max_rows is not None):
-            raise ValueError("a row unit takes neither id_column nor max_rows")
-        if self.kind == "person" and (self.id_column is None or self.max_rows is None):
-            raise ValueError("a person unit needs id_column and max_rows")
         try:
             self.unit  # noqa: B018 - builds the unit once to check its ranges
         except ConfigError as error:
@@ -43,9 +40,7 @@ class UnitTable(_Table):
     @property
     def unit(self) -> PrivacyUnit:
         """The privacy unit."""
-        if self.id_column is None or self.max_rows is None:
-            return RowUnit()
-        return PersonUnit(self.id_column, self.max_rows)
+        return privacy_unit(self.kind, self.id_column, self.max_rows)
 
 
 class BudgetTable(_Table):

@@ -7,9 +7,9 @@ from math import pi, sqrt
 from accounting.budget import Law, cap
 from accounting.errors import BudgetRefused
 from accounting.events import gaussian_variance
-from accounting.exact import decimal_above, decimal_below, to_text
+from accounting.exact import to_text
 from mechanisms.base import Plan
-from release.budgets import SYMBOLS
+from release.amounts import cost_text, left_text
 from release.prepared import Prepared
 
 
@@ -110,10 +110,9 @@ class ReleasePlan:
         """
         if self.fits:
             return
-        symbol = SYMBOLS[self.law]
         raise BudgetRefused(
-            f"the release asks for {symbol} = {decimal_above(self.cost)} (exactly {to_text(self.cost)}), but dataset "
-            f"{self.dataset!r} has {symbol} = {decimal_below(self.left)} left (exactly {to_text(self.left)}). "
+            f"the release asks for {cost_text(self.cost, self.law)} (exactly {to_text(self.cost)}), but dataset "
+            f"{self.dataset!r} has {left_text(self.left, self.law)} left (exactly {to_text(self.left)}). "
             "Nothing was spent. Ask for at most what is left, or release nothing further from it.",
             asked=self.cost,
             left=self.left,

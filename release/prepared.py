@@ -15,6 +15,7 @@ from mechanisms.base import CalibratedMechanism
 from mechanisms.registry import config_from_table
 from mechanisms.rows import check_rows
 from release.config import ReleaseConfig, read_config
+from release.units import describe_unit
 from release.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ def prepare(workspace: Workspace, ledger: "Ledger", path: Path) -> Prepared:
             f"{path}: [unit] is {describe_unit(unit)}, but dataset {config.dataset!r} was opened for "
             f"{describe_unit(dataset.unit)}; one dataset has one unit"
         )
-    if isinstance(unit, PersonUnit) and unit.id_column not in schema.identifiers:
-        raise ConfigError(f"the unit's id column {unit.id_column!r} is no identifier of the schema")
+    if isinstance(unit, PersonUnit):
+        schema.identifier(unit.id_column)
     choice = config.budget.choice
     choice.check_law(dataset.law, config.dataset)
     choice.check_delta(workspace.max_delta)
@@ -109,10 +110,3 @@ def reported_delta(stated: Fraction | None, dataset: "DatasetState", workspace: 
     if stated is not None:
         return stated
     return workspace.max_delta if dataset.statement is None else dataset.statement.delta
-
-
-def describe_unit(unit: PrivacyUnit) -> str:
-    """Describe a privacy unit in a few words."""
-    if isinstance(unit, PersonUnit):
-        return f"a person (column {unit.id_column!r}, at most {unit.max_rows} rows)"
-    return "a row"

@@ -17,10 +17,9 @@ import numpy as np
 
 from accounting.curator import PrivateRows, check_file, load, private_table
 from accounting.errors import AnswerLost, Cancelled, DpReleaseError, StoppedAfterSpending
-from accounting.exact import decimal_above
 from accounting.noise import Entropy, OsEntropy
 from mechanisms.base import MechanismResult, Watcher, silent
-from release.budgets import SYMBOLS
+from release.amounts import cost_text
 from release.faults import describe_fault
 from release.manifest import Manifest
 from release.planning import ReleasePlan, plan_release
@@ -230,10 +229,9 @@ def _leave(error: BaseException, job: Job, account: "Account") -> NoReturn:
         further = "The run cannot be gone on with; what it had not spent is free again."
     else:
         further = f"`dprelease run --resume {account.release_id}` goes on from the stored answers at no second charge."
-    symbol = SYMBOLS[account.law]
     raise StoppedAfterSpending(
-        f"{reason.rstrip('.')}. {symbol} = {decimal_above(granted)} of the release's {symbol} = "
-        f"{decimal_above(account.cap.value)} was spent. {further}"
+        f"{reason.rstrip('.')}. {cost_text(granted, account.law)} of the release's "
+        f"{cost_text(account.cap.value, account.law)} was spent. {further}"
     ) from None
 
 

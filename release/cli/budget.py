@@ -19,7 +19,8 @@ def budget(
     With --epsilon and --delta: the ρ and the μ that keep them, rounded down. With --rho or --mu and --delta: the ε,
     rounded up. Nothing is spent, and no ledger is needed.
     """
-    from accounting.exact import decimal_above, decimal_below, to_text
+    from accounting.exact import decimal_above, to_text
+    from release.amounts import delta_text, left_text
     from release.budgets import BudgetChoice, convert
 
     rows = convert(BudgetChoice(epsilon=epsilon, delta=delta, rho=rho, mu=mu))
@@ -32,7 +33,7 @@ def budget(
                         "law": row.law.value,
                         "unit": row.law.unit,
                         "amount": to_text(row.amount),
-                        "epsilon": to_text(row.epsilon),
+                        "epsilon": decimal_above(row.epsilon, 15),
                         "delta": to_text(row.delta),
                     }
                     for row in rows
@@ -46,9 +47,9 @@ def budget(
             [
                 (
                     row.law.value,
-                    f"{row.symbol} = {decimal_below(row.amount)}",
+                    left_text(row.amount, row.law),
                     decimal_above(row.epsilon),
-                    decimal_above(row.delta),
+                    delta_text(row.delta),
                 )
                 for row in rows
             ],

@@ -50,7 +50,8 @@ def open_budget(
     from accounting.ledger import Ledger
     from release.budgets import BudgetChoice
     from release.cli.ledger_view import dataset_document, dataset_text
-    from release.opening import open_dataset, privacy_unit
+    from release.opening import open_dataset
+    from release.units import privacy_unit
     from release.workspace import open_workspace
 
     opened = open_workspace(workspace)

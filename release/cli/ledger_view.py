@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from accounting.exact import decimal_above, decimal_below, from_text, to_text
+from accounting.exact import decimal_above, from_text, to_text
 from accounting.unit import unit_to_json
-from release.budgets import SYMBOLS
+from release.amounts import SYMBOLS, cost_text, left_text, statement_text
 from release.cli.console import table
-from release.prepared import describe_unit
+from release.units import describe_unit
 
 if TYPE_CHECKING:
     from accounting.ledger import DatasetState
@@ -15,17 +15,16 @@ if TYPE_CHECKING:
 
 def dataset_text(state: "DatasetState") -> str:
     """Lay out a dataset's budget for a terminal."""
-    symbol = SYMBOLS[state.law]
     stated = ""
     if state.statement is not None:
-        stated = f" (ε = {decimal_above(state.statement.epsilon)} at δ = {decimal_above(state.statement.delta)})"
+        stated = f" ({statement_text(state.statement.epsilon, state.statement.delta)})"
     lines = [
         f"Dataset {state.label}: unit {describe_unit(state.unit)}, law {state.law.value}"
         + (", closed" if state.closed else ""),
-        f"  cap        {symbol} = {decimal_above(state.cap.value)}{stated}",
-        f"  allotted   {symbol} = {decimal_above(state.allotted)}",
-        f"  left       {symbol} = {decimal_below(state.left)}",
-        f"  settled    {symbol} = {decimal_above(state.settled)}, in flight {decimal_above(state.in_flight)}",
+        f"  cap        {cost_text(state.cap.value, state.law)}{stated}",
+        f"  allotted   {cost_text(state.allotted, state.law)}",
+        f"  left       {left_text(state.left, state.law)}",
+        f"  settled    {cost_text(state.settled, state.law)}, in flight {decimal_above(state.in_flight)}",
         f"  looks      {state.looks}",
     ]
     if state.releases:
@@ -41,7 +40,7 @@ def dataset_text(state: "DatasetState") -> str:
             )
             for run in state.releases
         ]
-        header = ("release", "purpose", "state", f"cap {symbol}", "takes", "settled", "in flight")
+        header = ("release", "purpose", "state", f"cap {SYMBOLS[state.law]}", "takes", "settled", "in flight")
         lines += ["", table(header, rows)]
     return "\n".join(lines)
 

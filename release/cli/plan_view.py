@@ -1,7 +1,7 @@
 """A plan for people and for scripts."""
 
-from accounting.exact import decimal_above, decimal_below, to_text
-from release.budgets import SYMBOLS
+from accounting.exact import decimal_above, to_text
+from release.amounts import SYMBOLS, cost_text, left_text, statement_text
 from release.cli.console import table
 from release.planning import ReleasePlan
 
@@ -9,12 +9,11 @@ from release.planning import ReleasePlan
 def plan_text(plan: ReleasePlan) -> str:
     """Lay out a plan for a terminal."""
     symbol = SYMBOLS[plan.law]
-    delta = decimal_above(plan.delta)
     head = (
         f"Release from {plan.dataset!r} by {plan.mechanism}, law {plan.law.value}\n"
-        f"  cost  {symbol} = {decimal_above(plan.cost)}  (ε = {decimal_above(plan.epsilon)} at δ = {delta})\n"
-        f"  left  {symbol} = {decimal_below(plan.left)}  of the dataset's cap "
-        f"(ε = {decimal_above(plan.dataset_epsilon)} at δ = {delta})"
+        f"  cost  {cost_text(plan.cost, plan.law)}  ({statement_text(plan.epsilon, plan.delta)})\n"
+        f"  left  {left_text(plan.left, plan.law)}  of the dataset's cap "
+        f"({statement_text(plan.dataset_epsilon, plan.delta)})"
     )
     questions = table(
         ("question", "at most", f"{symbol} at most", "ε at most", "purpose"),
@@ -23,7 +22,7 @@ def plan_text(plan: ReleasePlan) -> str:
             for line in plan.lines
         ],
     )
-    parts = [head, questions, f"All questions together cost at most {symbol} = {decimal_above(plan.total)}."]
+    parts = [head, questions, f"All questions together cost at most {cost_text(plan.total, plan.law)}."]
     if plan.columns:
         parts.append(_errors(plan))
     if plan.estimate is not None:

@@ -2,23 +2,22 @@
 
 from fractions import Fraction
 
-from accounting.exact import decimal_above, decimal_below, from_text, to_text
-from release.budgets import SYMBOLS
+from accounting.exact import from_text, to_text
+from release.amounts import cost_text, left_text, statement_text
 from release.running import Released
 
 
 def released_text(released: Released) -> str:
     """Say what was released, at what cost, and what is left."""
     guarantee = released.manifest.guarantee
-    symbol = SYMBOLS[guarantee.law]
-    cap = decimal_above(from_text(guarantee.release_cap.amount))
     delta = to_text(released.delta)
     epsilon = next(point.epsilon for point in guarantee.release_curve if point.delta == delta)
-    stated = f"ε = {decimal_above(Fraction(epsilon))} at δ = {decimal_above(released.delta)}"
+    cap = cost_text(from_text(guarantee.release_cap.amount), guarantee.law)
     return (
         f"Released {released.manifest.output_rows} synthetic rows: {released.folder}\n"
-        f"Guarantee {symbol} = {cap} ({stated}); its questions cost {symbol} = {decimal_above(released.settled)}.\n"
-        f"Dataset {released.manifest.dataset!r} has {symbol} = {decimal_below(released.left)} left."
+        f"Guarantee {cap} ({statement_text(Fraction(epsilon), released.delta)}); "
+        f"its questions cost {cost_text(released.settled, guarantee.law)}.\n"
+        f"Dataset {released.manifest.dataset!r} has {left_text(released.left, guarantee.law)} left."
     )
 
 
