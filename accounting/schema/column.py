@@ -1,7 +1,8 @@
-"""The modelled column: its value grid, its cells, and the total cast from texts and typed values by declared policies."""
+"""The modelled column: its value grid, its cells, and the total cast from texts and typed values by its policies."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
@@ -137,7 +138,7 @@ class Column(DeclaredColumn, ABC):
 
         Each value is first written as text: whole numbers and whole floats without a decimal point, other floats by
         their shortest exact text, booleans as the column's canonical text (elsewhere "true", "false"), dates and times
-        in the column's format. None is null, a NaN reads as the text "NaN".
+        in the column's format. None and NaN are null; lists, durations and the like are not readable.
 
         Args:
             values: a pyarrow Array or ChunkedArray, a NumPy array, or a sequence of Python values.
@@ -168,11 +169,11 @@ class Column(DeclaredColumn, ABC):
         Privacy:
             The counts are exact private statistics: for the curator's confidential check only.
         """
-        return self._count(self._reading(text) for text in texts)
+        return self._count(texts)
 
     def problems_of_values(self, values: Any) -> dict[Problem, int]:  # noqa: ANN401  # as ticks_of_values
         """Count the typed values that break each rule; as confidential as :meth:`problems_of_text`."""
-        return self._count(self._reading(self._spelled(value)) for value in plain_values(values))
+        return self._count(self._spelled(value) for value in plain_values(values))
 
     def labels(self) -> list[str]:
         """Name each cell for reports: its canonical text, "low to high", or "(null)"."""
@@ -213,21 +214,25 @@ class Column(DeclaredColumn, ABC):
         return np.fromiter(map(memo.__getitem__, texts), dtype=np.int64, count=len(texts))
 
     def _spell(self, ticks: npt.ArrayLike, spell: Callable[[int], Any], null: str | None) -> list[Any]:
-        distinct, position = np.unique(self._checked(ticks), return_inverse=True)
+        distinct, position = np.unique(self._checked(ticks).ravel(), return_inverse=True)
         spelled = [null if tick == NULL else spell(tick) for tick in distinct.tolist()]
         return [spelled[index] for index in position.tolist()]
 
-    def _count(self, readings: Iterator[Reading]) -> dict[Problem, int]:
+    def _count(self, texts: Iterable[Spelled]) -> dict[Problem, int]:
         counts = dict.fromkeys(Problem, 0)
-        for reading in readings:
-            if reading.problem is not None:
-                counts[reading.problem] += 1
+        for text, times in Counter(texts).items():
+            problem = self._reading(text).problem
+            if problem is not None:
+                counts[problem] += times
         if self.nullable:
             counts[Problem.NULL] = 0
         return {problem: count for problem, count in counts.items() if count}
 
     def _checked(self, ticks: npt.ArrayLike) -> Ints:
-        known = np.asarray(ticks, dtype=np.int64)
+        given = np.asarray(ticks)
+        if given.size and given.dtype.kind != "i":
+            raise ConfigError(f"column {self.name!r}: ticks are whole numbers of a signed integer type")
+        known = given.astype(np.int64)
         low = NULL if self.nullable else 0
         if known.size and (known.min() < low or known.max() >= self.ticks):
             raise ConfigError(f"column {self.name!r}: a tick lies outside the declared domain")
@@ -235,7 +240,7 @@ class Column(DeclaredColumn, ABC):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        self.check_strings()
+        self._check_strings()
         self._check_kind()
         if self.nullable and not self.null_strings:
             raise SchemaError("a nullable column needs at least one null string to write a null", column=self.name)
@@ -296,7 +301,7 @@ class IdentifierColumn(DeclaredColumn):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        self.check_strings()
+        self._check_strings()
         return self
 
 

@@ -4,15 +4,15 @@ import re
 from abc import abstractmethod
 from datetime import date, datetime, timedelta, timezone
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, StrictStr
+from pydantic import AfterValidator, BeforeValidator, PlainSerializer, StrictStr
 
 from accounting.errors import SchemaError
 from accounting.schema.column import UNREADABLE, Reading
 from accounting.schema.declared import BLANKS, Text
 from accounting.schema.formats import DateFormat, Moment
-from accounting.schema.ordered import OrderedColumn, Value
+from accounting.schema.ordered import OrderedColumn
 from accounting.schema.typed import NoText, Spelled
 
 _DAY = 86400
@@ -39,11 +39,17 @@ def _datetime(value: object) -> datetime:
     return known
 
 
+def _offset(text: str) -> str:
+    if _OFFSET.fullmatch(text) is None:
+        raise ValueError('write an offset from UTC as "+01:00"')
+    return text
+
+
 Day = Annotated[date, BeforeValidator(_date), PlainSerializer(date.isoformat)]
 LocalTime = Annotated[datetime, BeforeValidator(_datetime), PlainSerializer(datetime.isoformat)]
 
 
-class _CalendarColumn(OrderedColumn[Value]):
+class _CalendarColumn(OrderedColumn):
     """What date and datetime columns share: a format for texts and steps of a resolution.
 
     Args:
@@ -63,7 +69,7 @@ class _CalendarColumn(OrderedColumn[Value]):
         """Return the first moment of a step."""
 
     @abstractmethod
-    def _local(self, value: Value) -> tuple[int, int]:
+    def _local(self, value: Any) -> tuple[int, int]:  # noqa: ANN401  # each kind has its own type
         """Return a declared value's day and second."""
 
     @cached_property
@@ -77,7 +83,7 @@ class _CalendarColumn(OrderedColumn[Value]):
     def _example(self) -> str:
         return self._write(self.min)
 
-    def _steps(self, value: Value) -> int:
+    def _steps(self, value: Any) -> int:  # noqa: ANN401  # each kind has its own type
         day, second = self._local(value)
         step = self._step_of(day, second)
         if self._moment_of(step)[:2] != (day, second):
@@ -105,7 +111,7 @@ class _CalendarColumn(OrderedColumn[Value]):
             raise SchemaError("the format has blanks around it, but strip = true removes them", column=self.name)
 
 
-class DateColumn(_CalendarColumn[Day]):
+class DateColumn(_CalendarColumn):
     """A column of days, months or years; a time of day in the format is read and cut off.
 
     Args:
@@ -114,6 +120,11 @@ class DateColumn(_CalendarColumn[Day]):
 
     kind: Literal["date"] = "date"
     resolution: Literal["day", "month", "year"]
+    min: Day
+    max: Day
+    edges: tuple[Day, ...] | None = None
+    points: tuple[Day, ...] = ()
+    replacement: Day | None = None
 
     def _local(self, value: date) -> tuple[int, int]:
         return value.toordinal(), 0
@@ -156,7 +167,7 @@ class DateColumn(_CalendarColumn[Day]):
         super()._check_kind()
 
 
-class DatetimeColumn(_CalendarColumn[LocalTime]):
+class DatetimeColumn(_CalendarColumn):
     """A column of moments in local time, to the second, minute, hour or day.
 
     Args:
@@ -167,7 +178,12 @@ class DatetimeColumn(_CalendarColumn[LocalTime]):
 
     kind: Literal["datetime"] = "datetime"
     resolution: Literal["second", "minute", "hour", "day"]
-    utc_offset: Annotated[StrictStr, Field(pattern=_OFFSET.pattern)] | None = None
+    min: LocalTime
+    max: LocalTime
+    edges: tuple[LocalTime, ...] | None = None
+    points: tuple[LocalTime, ...] = ()
+    replacement: LocalTime | None = None
+    utc_offset: Annotated[StrictStr, AfterValidator(_offset)] | None = None
 
     @cached_property
     def _offset_seconds(self) -> int | None:

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, PlainSerializer
 MAX_SCALED = 2**62
 """A bound in units of its last declared decimal stays below this, so that every value fits an int64."""
 
-_PLAIN = re.compile(r"[+-]?[0-9]{1,18}")
+_PLAIN = re.compile(r"([+-]?[0-9]{1,18})(?:\.([0-9]{1,9}))?")
 _NUMBER = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
 _SPECIAL = re.compile(r"([+-]?)(?:(nan)|inf(?:inity)?)", re.IGNORECASE)
 _CONTEXT = Context(prec=40, rounding=ROUND_HALF_EVEN, traps=[InvalidOperation])
@@ -19,7 +19,7 @@ _CONTEXT = Context(prec=40, rounding=ROUND_HALF_EVEN, traps=[InvalidOperation])
 def read_number(text: str) -> Decimal | None:
     """Read a decimal number from a table's text, exactly.
 
-    Signs, a decimal point and an exponent are read, in ASCII digits; also ``inf``, ``infinity`` and ``nan`` in any case.
+    Signs, a decimal point and an exponent are read, in ASCII digits; also inf, infinity and nan, in any case.
     Grouping commas, blanks, underscores and percent signs are not guessed.
 
     Returns:
@@ -40,12 +40,16 @@ def read_number(text: str) -> Decimal | None:
 
 
 def scaled_number(text: str, decimals: int) -> int | None:
-    """Read a plain number as a whole number of units 10^-decimals: the fast way for short texts without a fraction.
+    """Read a plain number of at most the declared decimals as a whole number of units 10^-decimals: the fast way.
 
     Returns:
-        The scaled number, or None where the text needs ``read_number``.
+        The scaled number, or None where the text needs :func:`read_number`.
     """
-    return int(text) * 10**decimals if _PLAIN.fullmatch(text) else None
+    match = _PLAIN.fullmatch(text)
+    if match is None:
+        return None
+    whole, fraction = match.groups("")
+    return None if len(fraction) > decimals else int(whole + fraction.ljust(decimals, "0"))
 
 
 def scale(number: Decimal, decimals: int, low: int, high: int) -> tuple[int, bool]:
@@ -54,7 +58,8 @@ def scale(number: Decimal, decimals: int, low: int, high: int) -> tuple[int, boo
     Args:
         number: not NaN; may be ±Infinity.
         decimals: from 0 to 9.
-        low, high: the declared bounds in those units.
+        low: the declared lower bound in those units.
+        high: the declared upper bound in those units.
 
     Returns:
         The scaled number and whether rounding changed it.

@@ -11,8 +11,11 @@ from accounting.canonical import Json
 from accounting.errors import SchemaError
 
 BLANKS = " \t"
+BYTE_ORDER_MARK = "\ufeff"
 
 _LINE_TO_ADD = {
+    "table": '[table] and below it name = "…"',
+    "columns": "[[columns]], and its keys, once for each column of the file",
     "name": 'name = "…"',
     "kind": 'kind = "…"',
     "nullable": "nullable = true or nullable = false; whether nulls may occur is public and has no default",
@@ -34,8 +37,11 @@ def _encodable(text: str) -> str:
 
 
 def _unblanked(name: str) -> str:
-    if not name or name != name.strip():
-        raise ValueError("a name is not empty and neither begins nor ends with a blank, since headers are read without")
+    if not name or name != name.strip() or name.startswith(BYTE_ORDER_MARK):
+        raise ValueError(
+            "a name is not empty and neither begins with a byte-order mark nor begins or ends with a blank, "
+            "since headers are read without them"
+        )
     return name
 
 
@@ -46,7 +52,9 @@ Name = Annotated[Text, AfterValidator(_unblanked)]
 class Document(BaseModel):
     """A frozen part of a schema whose every refusal is a ``SchemaError`` that names the key and what to write."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    place: ClassVar[str] = ""
+    """Where the part stands in a schema, for messages; empty where the column's name says it."""
 
     def __init__(self, /, **data: Any) -> None:  # noqa: ANN401  # pydantic validates each key by its own type
         try:
@@ -55,7 +63,7 @@ class Document(BaseModel):
             name = data.get("name")
             column = name if isinstance(self, DeclaredColumn) and isinstance(name, str) else None
             keys = [field.alias or key for key, field in type(self).model_fields.items()]
-            raise SchemaError(_explain(error.errors()[0], keys), column=column) from None
+            raise SchemaError(self.place + _explain(error.errors()[0], keys), column=column) from None
 
     def to_json(self) -> dict[str, Json]:
         """Describe the part as JSON: every key with its default filled in, numbers and dates as text."""
@@ -79,28 +87,28 @@ class DeclaredColumn(Document):
     strip: StrictBool = False
     null_strings: tuple[Text, ...] = Field(default=("",))
 
-    def check_strings(self) -> None:
+    def _check_strings(self) -> None:
         """Check the null strings on their own.
 
         Raises:
             SchemaError: a repeated one, or one that stripping makes unreachable.
         """
-        self.check_distinct(self.null_strings, "null string")
-        self.check_reachable(self.null_strings, "null string")
+        self._check_distinct(self.null_strings, "null string")
+        self._check_reachable(self.null_strings, "null string")
 
-    def check_distinct(self, texts: Sequence[str], what: str) -> None:
+    def _check_distinct(self, texts: Sequence[str], what: str) -> None:
         """Refuse a list that names the same text twice."""
         if len(set(texts)) < len(texts):
             twice = next(text for index, text in enumerate(texts) if text in texts[:index])
             raise SchemaError(f"the {what} {twice!r} is declared twice", column=self.name)
 
-    def check_reachable(self, texts: Iterable[str], what: str) -> None:
+    def _check_reachable(self, texts: Iterable[str], what: str) -> None:
         """Refuse a text with blanks around it when the column strips them before reading."""
         if self.strip:
             for text in texts:
                 if text != text.strip(BLANKS):
                     raise SchemaError(
-                        f"the {what} {text!r} has blanks around it, but strip = true removes them from the file's texts",
+                        f"the {what} {text!r} has blanks around it, which strip = true removes from the file's texts",
                         column=self.name,
                     )
 
@@ -132,6 +140,8 @@ def _explain(error: ErrorDetails, keys: Sequence[str]) -> str:
             return f"the key {key!r} is missing; add the line {_LINE_TO_ADD.get(key, key + ' = …')}"
         case "extra_forbidden":
             return f"unknown key {key!r}; {suggest(key, keys)}"
+        case "tuple_type":
+            return f"{place} must be a list in brackets"
         case "literal_error":
             return f"{place} must be {error['ctx']['expected']}"
         case "value_error":

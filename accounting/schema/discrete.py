@@ -76,8 +76,8 @@ class CategoricalColumn(Column):
         if not self.categories:
             raise SchemaError("categories must name at least one category", column=self.name)
         check_size(self.ticks + self.nullable, self.ticks, self.name)
-        self.check_distinct(self.categories, "category")
-        self.check_reachable(self.categories, "category")
+        self._check_distinct(self.categories, "category")
+        self._check_reachable(self.categories, "category")
         for text in self.null_strings:
             if text in self._position:
                 raise SchemaError(
@@ -153,5 +153,5 @@ class BooleanColumn(Column):
         if not self.true_values or not self.false_values:
             raise SchemaError("true_values and false_values need at least one text each", column=self.name)
         for key in ("true_values", "false_values"):
-            self.check_reachable(getattr(self, key), "text")
-        self.check_distinct((*self.true_values, *self.false_values), "text")
+            self._check_reachable(getattr(self, key), "text")
+        self._check_distinct((*self.true_values, *self.false_values), "text")

@@ -1,7 +1,7 @@
 """Date and time formats: a closed subset of strptime's directives, read strictly and written in one way."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
@@ -52,12 +52,12 @@ class DateFormat:
 
     text: str
     parts: frozenset[str] = field(init=False)
-    _tokens: tuple[str, ...] = field(init=False, repr=False)
+    _pieces: tuple[str, ...] = field(init=False, repr=False)
     _pattern: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        tokens = tuple(re.findall(r"%.|.", self.text, re.DOTALL))
-        letters = [token[1:] for token in tokens if _is_directive(token)]
+        pieces = tuple(re.findall(r"%.|.", self.text, re.DOTALL))
+        letters = [piece[1:] for piece in pieces if _is_directive(piece)]
         for letter in letters:
             if letter == "y":
                 raise ValueError("%y leaves the century open; the file must write years with four digits, %Y")
@@ -71,11 +71,11 @@ class DateFormat:
                 raise ValueError(f"the format names the {part} twice")
         if ("I" in letters) != ("p" in letters):
             raise ValueError("%I and %p belong together")
-        if any(token == "%" for token in tokens):
+        if "%" in pieces:
             raise ValueError("the format ends in a lone %; write %% for a percent sign")
         object.__setattr__(self, "parts", frozenset(parts))
-        object.__setattr__(self, "_tokens", tokens)
-        object.__setattr__(self, "_pattern", re.compile(_pattern(tokens)))
+        object.__setattr__(self, "_pieces", pieces)
+        object.__setattr__(self, "_pattern", re.compile(_pattern(pieces), re.ASCII))
 
     def read(self, text: str) -> Moment | None:
         """Read a text; None where it does not follow the format or names no day of the calendar."""
@@ -105,29 +105,29 @@ class DateFormat:
     def write(self, moment: Moment) -> str:
         """Write a moment."""
         day = date.fromordinal(moment.day)
-        hour, rest = divmod(moment.second, 3600)
-        texts = {
-            "%Y": f"{day.year:04d}",
-            "%m": f"{day.month:02d}",
-            "%b": _SHORT[day.month - 1],
-            "%B": _MONTHS[day.month - 1],
-            "%d": f"{day.day:02d}",
-            "%H": f"{hour:02d}",
-            "%I": f"{(hour - 1) % 12 + 1:02d}",
-            "%p": _HALVES[hour // 12],
-            "%M": f"{rest // 60:02d}",
-            "%S": f"{rest % 60:02d}",
-            "%f": "000000",
-            "%z": write_offset(moment.offset or 0),
-            "%%": "%",
-        }
-        return "".join(texts.get(token, token) for token in self._tokens)
+        return "".join(_WRITERS[piece[1]](day, moment) if _is_directive(piece) else piece[-1] for piece in self._pieces)
 
 
 def write_offset(seconds: int) -> str:
     """Write an offset from UTC in whole minutes as ``+HH:MM``."""
     hours, rest = divmod(abs(seconds), 3600)
     return f"{'-' if seconds < 0 else '+'}{hours:02d}:{rest // 60:02d}"
+
+
+_WRITERS: dict[str, Callable[[date, Moment], str]] = {
+    "Y": lambda day, _: f"{day.year:04d}",
+    "m": lambda day, _: f"{day.month:02d}",
+    "b": lambda day, _: _SHORT[day.month - 1],
+    "B": lambda day, _: _MONTHS[day.month - 1],
+    "d": lambda day, _: f"{day.day:02d}",
+    "H": lambda _, moment: f"{moment.second // 3600:02d}",
+    "I": lambda _, moment: f"{(moment.second // 3600 - 1) % 12 + 1:02d}",
+    "p": lambda _, moment: _HALVES[moment.second // 43200],
+    "M": lambda _, moment: f"{moment.second // 60 % 60:02d}",
+    "S": lambda _, moment: f"{moment.second % 60:02d}",
+    "f": lambda _day, _moment: "000000",
+    "z": lambda _, moment: write_offset(moment.offset or 0),
+}
 
 
 def _offset(text: str) -> int:
@@ -138,23 +138,23 @@ def _offset(text: str) -> int:
     return -seconds if text[0] == "-" else seconds
 
 
-def _is_directive(token: str) -> bool:
-    return len(token) == 2 and token != "%%"
+def _is_directive(piece: str) -> bool:
+    return len(piece) == 2 and piece != "%%"
 
 
-def _is_digits(token: str) -> bool:
-    return token.isdigit() or (_is_directive(token) and token[1] not in _NAMED)
+def _is_digits(piece: str) -> bool:
+    return piece.isdigit() or (_is_directive(piece) and piece[1] not in _NAMED)
 
 
-def _pattern(tokens: Sequence[str]) -> str:
+def _pattern(pieces: Sequence[str]) -> str:
     pattern = ""
-    for index, token in enumerate(tokens):
-        if not _is_directive(token):
-            pattern += re.escape("%" if token == "%%" else token)
+    for index, piece in enumerate(pieces):
+        if not _is_directive(piece):
+            pattern += re.escape("%" if piece == "%%" else piece)
             continue
-        letter = token[1]
-        before = index > 0 and _is_digits(tokens[index - 1])
-        after = index + 1 < len(tokens) and _is_digits(tokens[index + 1])
+        letter = piece[1]
+        before = index > 0 and _is_digits(pieces[index - 1])
+        after = index + 1 < len(pieces) and _is_digits(pieces[index + 1])
         if letter in _NAMED:
             body = f"(?i:{_NAMED[letter]})"
         elif letter == "Y":

@@ -4,7 +4,8 @@ from abc import abstractmethod
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Generic, Literal, TypeVar
+from itertools import pairwise
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt
 
@@ -22,11 +23,9 @@ from accounting.schema.decimals import (
 )
 from accounting.schema.layout import Layout, check_size, layout_of
 
-Value = TypeVar("Value")
 
-
-class OrderedColumn(Column, Generic[Value]):
-    """A column of values between two declared bounds, both inclusive.
+class OrderedColumn(Column):
+    """A column of values between two declared bounds, both inclusive; each kind gives the values its own type.
 
     Args:
         min, max: the bounds; public and never taken from the data.
@@ -37,16 +36,16 @@ class OrderedColumn(Column, Generic[Value]):
         replacement: a value within the bounds.
     """
 
-    min: Value
-    max: Value
-    edges: tuple[Value, ...] | None = None
+    min: Any
+    max: Any
+    edges: tuple[Any, ...] | None = None
     bins: Annotated[StrictInt, Field(ge=1)] | None = None
-    points: tuple[Value, ...] = ()
+    points: tuple[Any, ...] = ()
     out_of_range: Literal["clip", "null", "replacement"] = "clip"
-    replacement: Value | None = None
+    replacement: Any = None
 
     @abstractmethod
-    def _steps(self, value: Value) -> int:
+    def _steps(self, value: Any) -> int:  # noqa: ANN401  # each kind has its own type
         """Return the number of the step that a declared value lies in, counted from any fixed origin.
 
         Raises:
@@ -54,7 +53,7 @@ class OrderedColumn(Column, Generic[Value]):
         """
 
     @abstractmethod
-    def _write(self, value: Value) -> str:
+    def _write(self, value: Any) -> str:  # noqa: ANN401  # each kind has its own type
         """Write a declared value for a message."""
 
     @cached_property
@@ -82,7 +81,7 @@ class OrderedColumn(Column, Generic[Value]):
     def _last_step(self) -> int:
         return self._steps(self.max)
 
-    def _tick(self, value: Value) -> int:
+    def _tick(self, value: Any) -> int:  # noqa: ANN401  # each kind has its own type
         return self._steps(value) - self._origin
 
     def _place(self, step: int) -> Reading:
@@ -112,7 +111,7 @@ class OrderedColumn(Column, Generic[Value]):
                 "(and so is max, unless max is to have a cell of its own)",
                 column=self.name,
             )
-        if any(later <= earlier for earlier, later in zip(edges, edges[1:], strict=False)):
+        if any(later <= earlier for earlier, later in pairwise(edges)):
             raise SchemaError("edges must increase and begin different cells", column=self.name)
         points = self._ticks_within("points", self.points)
         if len(set(points)) < len(points):
@@ -128,7 +127,7 @@ class OrderedColumn(Column, Generic[Value]):
         cells = self.ticks if self.edges is None else len(self.edges) + 1
         return (self.bins or cells) + 2 * len(self.points) + self.nullable
 
-    def _ticks_within(self, key: str, values: tuple[Value, ...]) -> list[int]:
+    def _ticks_within(self, key: str, values: tuple[Any, ...]) -> list[int]:
         ticks = [self._tick(value) for value in values]
         for value, tick in zip(values, ticks, strict=True):
             if not 0 <= tick < self.ticks:
@@ -140,7 +139,7 @@ class OrderedColumn(Column, Generic[Value]):
         return ticks
 
 
-class _NumberColumn(OrderedColumn[Value]):
+class _NumberColumn(OrderedColumn):
     """What integer and real columns share: a value is a whole number of units 10^-decimals."""
 
     @property
@@ -154,22 +153,21 @@ class _NumberColumn(OrderedColumn[Value]):
     def _text(self, tick: int) -> str:
         return write_scaled(self._origin + tick, self._decimals)
 
+    def _is_readable(self, number: Decimal) -> bool:  # noqa: ARG002  # a real column reads every finite number
+        return True
+
     def _read(self, text: str) -> Reading:
         short = scaled_number(text, self._decimals)
         if short is not None:
             return self._place(short)
         number = read_number(text)
-        if number is None:
+        if number is None or (number.is_finite() and not self._is_readable(number)):
             return UNREADABLE
         if number.is_nan():
             return NULL_READING
         scaled, rounded = scale(number, self._decimals, self._origin, self._origin + self.ticks - 1)
         place = self._place(scaled)
-        return self._rounded(place.tick) if rounded and place.problem is None else place
-
-    @abstractmethod
-    def _rounded(self, tick: int) -> Reading:
-        """Return the reading of a number that rounding to the declared decimals changed."""
+        return Reading(place.tick, Problem.ROUNDED) if rounded and place.problem is None else place
 
     def _in_range(self, scaled: int) -> int:
         if abs(scaled) >= MAX_SCALED:
@@ -177,14 +175,19 @@ class _NumberColumn(OrderedColumn[Value]):
         return scaled
 
 
-class IntegerColumn(_NumberColumn[WholeNumber]):
+class IntegerColumn(_NumberColumn):
     """A column of whole numbers from min to max; one cell a value unless edges or bins are declared.
 
-    ``486.0`` and ``1e3`` read as whole numbers and ``007`` as 7; ``3.5`` is not readable. NaN reads as null; ±inf lie out
-    of range.
+    ``486.0`` and ``1e3`` read as whole numbers and ``007`` as 7; ``3.5`` is not readable. NaN reads as null; ±inf lie
+    out of range.
     """
 
     kind: Literal["integer"] = "integer"
+    min: WholeNumber
+    max: WholeNumber
+    edges: tuple[WholeNumber, ...] | None = None
+    points: tuple[WholeNumber, ...] = ()
+    replacement: WholeNumber | None = None
 
     @property
     def _decimals(self) -> int:
@@ -199,11 +202,11 @@ class IntegerColumn(_NumberColumn[WholeNumber]):
     def _value(self, tick: int) -> int:
         return self._origin + tick
 
-    def _rounded(self, tick: int) -> Reading:  # noqa: ARG002  # a fraction is no whole number, wherever it lies
-        return UNREADABLE
+    def _is_readable(self, number: Decimal) -> bool:
+        return number == number.to_integral_value()
 
 
-class RealColumn(_NumberColumn[DecimalNumber]):
+class RealColumn(_NumberColumn):
     """A column of decimal numbers from min to max with a declared number of decimals, to which texts are rounded.
 
     Rounding is half to even and comes before the bounds are checked. NaN reads as null; ±inf lie out of range.
@@ -215,6 +218,11 @@ class RealColumn(_NumberColumn[DecimalNumber]):
 
     kind: Literal["real"] = "real"
     decimals: Annotated[StrictInt, Field(ge=0, le=9)]
+    min: DecimalNumber
+    max: DecimalNumber
+    edges: tuple[DecimalNumber, ...] | None = None
+    points: tuple[DecimalNumber, ...] = ()
+    replacement: DecimalNumber | None = None
 
     @property
     def _decimals(self) -> int:
@@ -233,9 +241,6 @@ class RealColumn(_NumberColumn[DecimalNumber]):
 
     def _value(self, tick: int) -> Decimal:
         return Decimal(self._text(tick))
-
-    def _rounded(self, tick: int) -> Reading:
-        return Reading(tick, Problem.ROUNDED)
 
     def _check_kind(self) -> None:
         if self.edges is None and self.bins is None:

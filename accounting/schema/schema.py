@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import ConfigDict, Field, StrictInt, field_validator, model_validator
+from pydantic import Field, StrictInt, field_validator, model_validator
 
 from accounting.canonical import Json, digest
 from accounting.errors import InputFileError, SchemaError
@@ -39,6 +39,8 @@ class TableKeys(Document):
         description: a public sentence for reports.
     """
 
+    place: ClassVar[str] = "[table]: "
+
     name: Name
     max_rows: Annotated[StrictInt, Field(ge=1, lt=2**53)] | None = None
     description: Text | None = None
@@ -54,8 +56,6 @@ class Schema(Document):
     Raises:
         SchemaError: any rule broken; the message names the column and what to write.
     """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
     table: TableKeys
     declared: tuple[DeclaredColumn, ...] = Field(alias="columns")
@@ -92,6 +92,7 @@ class Schema(Document):
         Raises:
             SchemaError: another version of the format, or any rule broken.
         """
+        as_mapping(document, "a schema's JSON form")
         version = document.get("version")
         if version != FORMAT_VERSION or isinstance(version, bool):
             raise SchemaError(f"this program reads version {FORMAT_VERSION} of the schema's JSON form")

@@ -1,7 +1,7 @@
 """Typed values, as Parquet and Arrow files hold them, written as the texts that the declared kinds read."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -29,31 +29,32 @@ Spelled: TypeAlias = str | NoText | None
 """The text of a value; None for null."""
 
 
-def text_of_value(value: object) -> Spelled:
+def text_of_value(value: object) -> Spelled:  # noqa: C901  # one case for each type
     """Write a typed value as the text that stands for it in a CSV file.
 
-    Whole numbers, and whole floats below 2^53, have no decimal point; other floats have their shortest exact text; dates
-    and times are written as in ISO 8601; bytes are read as UTF-8, and bytes that are not UTF-8 stay distinct texts.
+    Whole numbers, and whole floats below 2^53, have no decimal point; other floats have their shortest exact text; NaN
+    is null; dates and times are as in ISO 8601; bytes are read as UTF-8, and what is not UTF-8 stays distinct.
     """
     match value:
         case None | str():
             return value
-        case bool() | np.bool_():
+        case np.datetime64():
+            return text_of_value(_numpy_values(np.array([value]))[0])
+        case np.integer() | np.bool_():
+            return text_of_value(value.item())
+        case bool():
             return "true" if value else "false"
         case int():
-            return str(value) if value.bit_length() < _LARGE_BITS else f"{'-' if value < 0 else ''}1e300"
+            return str(value) if value.bit_length() < _LARGE_BITS else f"{'-' * (value < 0)}1e300"
         case float() | np.floating():
             return _text_of_float(value)
         case Decimal():
-            large = not value.is_finite() or abs(value.adjusted()) > _LARGE_EXPONENT
-            return str(value) if large else format(value, "f")
+            return _text_of_decimal(value)
         case date():
             return value.isoformat()
         case bytes():
             return value.decode("utf-8", "surrogateescape")
         case UUID():
-            return str(value)
-        case np.integer():
             return str(value)
         case _:
             return NoText.NO_TEXT
@@ -69,12 +70,18 @@ def plain_values(values: Any) -> Sequence[object]:  # noqa: ANN401  # whatever a
     return _arrow_values(values) if hasattr(values, "to_pylist") else list(values)
 
 
-def _text_of_float(value: "float | np.floating[Any]") -> str:
+def _text_of_float(value: "float | np.floating[Any]") -> str | None:
     if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return str(int(value)) if abs(value) < 2**53 and value == int(value) else str(value)
+        return None
+    whole = -(2**53) < value < 2**53 and value.is_integer()
+    return str(int(value)) if whole else str(value)
+
+
+def _text_of_decimal(value: Decimal) -> str | None:
+    if value.is_nan():
+        return None
+    plain = value.is_finite() and abs(value.adjusted()) <= _LARGE_EXPONENT
+    return format(value, "f") if plain else str(value)
 
 
 def _numpy_values(values: "np.ndarray[Any, np.dtype[Any]]") -> Sequence[object]:
@@ -90,34 +97,38 @@ def _numpy_values(values: "np.ndarray[Any, np.dtype[Any]]") -> Sequence[object]:
 def _arrow_values(values: Any) -> Sequence[object]:  # noqa: ANN401  # pyarrow ships no types
     import pyarrow as pa
 
-    is_kind = pa.types
-    if is_kind.is_dictionary(values.type):
+    kinds = pa.types
+    if kinds.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     kind = values.type
-    if is_kind.is_date32(kind):
-        return _moments(None if day is None else day * _DAY for day in values.cast(pa.int32()).to_pylist())
-    if is_kind.is_date64(kind) or is_kind.is_timestamp(kind):
-        unit = _UNITS["ms" if is_kind.is_date64(kind) else kind.unit]
-        seconds = (None if count is None else count // unit for count in values.cast(pa.int64()).to_pylist())
-        return _moments(seconds, zoned=is_kind.is_timestamp(kind) and kind.tz is not None)
-    if is_kind.is_string(kind) or is_kind.is_large_string(kind) or is_kind.is_string_view(kind):
-        return values.cast(pa.large_binary()).to_pylist()  # type: ignore[no-any-return]
-    if is_kind.is_float32(kind):
+    if kinds.is_date(kind):
+        whole, per_day = (pa.int32(), 1) if kinds.is_date32(kind) else (pa.int64(), _DAY * _UNITS["ms"])
+        days = (count and count // per_day for count in values.cast(whole).to_pylist())
+        return [moment and moment.date() for moment in _moments(day and day * _DAY for day in days)]
+    if kinds.is_timestamp(kind):
+        counts = values.cast(pa.int64()).to_pylist()
+        return _moments((count and count // _UNITS[kind.unit] for count in counts), zoned=kind.tz is not None)
+    if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
+        return values.cast(pa.large_binary()).to_pylist()  # type: ignore[no-any-return]  # may hold what is not UTF-8
+    if kinds.is_float32(kind):
         return [None if value is None else np.float32(value) for value in values.to_pylist()]
-    if (
-        (is_kind.is_primitive(kind) and not is_kind.is_temporal(kind))
-        or is_kind.is_decimal(kind)
-        or (
-            is_kind.is_binary(kind)
-            or is_kind.is_large_binary(kind)
-            or is_kind.is_fixed_size_binary(kind)
-            or is_kind.is_binary_view(kind)
-            or is_kind.is_null(kind)
-            or kind == pa.uuid()
-        )
-    ):
+    if kind == pa.uuid() or any(is_kind(kind) for is_kind in _plain_kinds(kinds)):
         return values.to_pylist()  # type: ignore[no-any-return]
     return [None if null else NoText.NO_TEXT for null in values.is_null().to_pylist()]
+
+
+def _plain_kinds(kinds: Any) -> Sequence[Callable[[Any], bool]]:  # noqa: ANN401  # the module pyarrow.types
+    return (
+        kinds.is_null,
+        kinds.is_boolean,
+        kinds.is_integer,
+        kinds.is_floating,
+        kinds.is_decimal,
+        kinds.is_binary,
+        kinds.is_large_binary,
+        kinds.is_fixed_size_binary,
+        kinds.is_binary_view,
+    )
 
 
 def _moments(seconds: Iterable[int | None], *, zoned: bool = False) -> list[datetime | None]:
