@@ -1,4 +1,5 @@
 import math
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -164,7 +165,7 @@ def test_short_rationals_lie_on_their_side_and_are_close(value, bits):
     assert above - value < value / 2**bits
     for short in (below, above):
         assert short.denominator & (short.denominator - 1) == 0
-        assert short.numerator.bit_length() <= bits + 2 or short.numerator % 2**10 == 0
+        assert (short.numerator // (short.numerator & -short.numerator)).bit_length() <= bits + 2
 
 
 @pytest.mark.parametrize("value", [Fraction(0), Fraction(-1, 3)])
@@ -187,10 +188,8 @@ def test_square_roots_lie_on_their_side_and_are_close(value, bits):
 
 
 def test_square_roots_of_squares_are_exact():
-    for value in (Fraction(0), Fraction(1), Fraction(4, 9), Fraction(10**40)):
-        assert sqrt_above(value) == sqrt_above(value) and sqrt_above(value) ** 2 >= value
-    assert sqrt_below(Fraction(1, 4)) == sqrt_above(Fraction(1, 4)) == Fraction(1, 2)
-    assert sqrt_below(Fraction(0)) == sqrt_above(Fraction(0)) == 0
+    for root in (Fraction(0), Fraction(1, 2), Fraction(3), Fraction(10**20)):
+        assert sqrt_below(root**2) == sqrt_above(root**2) == root
     with pytest.raises(ConfigError, match="negative"):
         sqrt_below(Fraction(-1))
 
@@ -205,11 +204,8 @@ def test_floats_lie_on_their_side_and_are_nearest(value):
 def test_floats_at_the_ends_of_their_range():
     huge, tiny = Fraction(10**400), Fraction(1, 10**400)
     assert float_above(huge) == math.inf
-    assert (
-        float_below(huge) == float_above(-(10**308) * Fraction(179769313486231571, 10**17)) * -1
-        or float_below(huge) > 1e308
-    )
-    assert float_above(-huge) < -1e308
+    assert float_below(huge) == sys.float_info.max
+    assert float_above(-huge) == -sys.float_info.max
     assert float_below(-huge) == -math.inf
     assert (float_below(tiny), float_above(tiny)) == (0.0, 5e-324)
 
