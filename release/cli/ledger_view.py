@@ -86,13 +86,13 @@ def log_text(entries: Sequence[Mapping[str, Any]]) -> str:
             body["date"],
             body["label"],
             body["kind"],
-            body.get("release", ""),
+            body.get("release", body.get("what", "")),
             body.get("request", ""),
             _amount(body),
         )
         for body in entries
     ]
-    return table(("entry", "date", "dataset", "kind", "release", "question", "amount"), rows)
+    return table(("entry", "date", "dataset", "kind", "release or look", "question", "amount"), rows)
 
 
 def _amount(body: Mapping[str, Any]) -> str:

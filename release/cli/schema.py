@@ -39,3 +39,46 @@ def show(*, schema_file: Path | None, workspace: Path, as_json: bool) -> None:
         emit("schema.show", summary_document(summary))
     else:
         click.echo(summary_text(summary))
+
+
+@schema.command("check")
+@click.argument("data", type=click.Path(path_type=Path, dir_okay=False))
+@schema_option
+@click.option("--dataset", default=None, help="The dataset's label; default: the one in the workspace's release.toml.")
+@click.option("--encoding", default="utf-8", show_default=True, help="The file's text encoding.")
+@workspace_option
+@json_option
+@click.pass_context
+def check(
+    ctx: click.Context,
+    *,
+    data: Path,
+    schema_file: Path | None,
+    dataset: str | None,
+    encoding: str,
+    workspace: Path,
+    as_json: bool,
+) -> None:
+    """Count how many rows of the private file DATA break which rule of the schema.
+
+    The counts are exact, so they are confidential: for the curator alone, never to be shared. The ledger records the
+    look, so the dataset's budget must be open. Leaves with exit code 1 when rows break rules.
+    """
+    from accounting.ledger import Ledger
+    from accounting.schema import Schema
+    from release.cli.schema_view import report_document, report_text
+    from release.config import read_config
+    from release.looking import check_schema
+    from release.workspace import open_workspace
+
+    opened = open_workspace(workspace)
+    label = dataset or read_config(opened.folder / "release.toml").dataset
+    declared = Schema.from_toml(schema_file or opened.folder / "schema.toml")
+    ledger = Ledger.open(opened.ledger_url, must_exist=True)
+    report = check_schema(ledger, label, data, declared, encoding=encoding).reveal_to_curator()
+    if as_json:
+        emit("schema.check", report_document(report))
+    else:
+        click.echo(report_text(report))
+    if not report.is_clean:
+        ctx.exit(1)
