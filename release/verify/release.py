@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from accounting.budget import cap
 from accounting.errors import ConfigError, LedgerError, VerificationFailed
-from accounting.exact import from_text, to_text
+from accounting.exact import decimal_above, from_text, to_text
 from accounting.ledger.history import History
 from accounting.schema import Schema
 from release.dsse import unseal
@@ -71,7 +71,8 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
             f"signed by {len(signers)} trusted key{'s' if len(signers) > 1 else ''}, in canonical form",
             f"{len(statement.subject)} files are exactly the signed ones",
             f"{manifest.ledger.entries} ledger entries form one chain",
-            f"{len(manifest.questions)} questions cost {sums.settled} within the caps, by two codes",
+            f"{len(manifest.questions)} questions cost {manifest.guarantee.law.unit} = {decimal_above(from_text(sums.settled))}, "
+            "within the caps, by two codes",
             f"epsilon at {len(manifest.guarantee.release_curve)} deltas, by two formulas",
             f"{rows} synthetic rows keep the schema",
         ),
@@ -169,8 +170,8 @@ def _check_guarantee(manifest: Manifest, sums: Sums) -> None:
     release_cap = from_text(guarantee.release_cap.amount)
     if from_text(manifest.plan.total) > release_cap:
         raise VerificationFailed("the plan could cost more than the release's cap", file=MANIFEST_NAME)
-    larger = {2: guarantee.replacing_one_unit, **{int(size): part for size, part in guarantee.groups.items()}}
-    for size, part in larger.items():
+    groups = [(int(size), part) for size, part in guarantee.groups.items()]
+    for size, part in [(2, guarantee.replacing_one_unit), *groups]:
         if part != CapPart(amount=to_text(release_cap * size * size), delta=guarantee.release_cap.delta):
             raise VerificationFailed(f"the bound for {size} units is not what the cap gives", file=MANIFEST_NAME)
     for amount, points in (
