@@ -1,6 +1,7 @@
 """Make, verify and describe one release of the RAND Health Insurance Experiment in a fresh workspace."""
 
 import shutil
+from fractions import Fraction
 from pathlib import Path
 
 from demo.rand_hie.prepare import prepare
@@ -31,8 +32,18 @@ def main() -> None:
     release = next((workspace / "releases").iterdir())
     step("Check it, as anyone can, offline.", workspace, "verify", str(release.relative_to(workspace)))
     step("What was spent.", workspace, "ledger", "show")
+    say_what_was_released(workspace, release)
+
+
+def say_what_was_released(workspace: Path, release: Path) -> None:
+    """Print where to look, and three lines of what was released at what cost."""
     verified = document(workspace, "verify", str(release.relative_to(workspace)))
-    print(f"\nLook at {release}/synthetic.csv: {verified['rows']} synthetic rows.")
+    statement = verified["guarantee"]["release_statement"]
+    epsilon, delta = (float(Fraction(statement[name])) for name in ("epsilon", "delta"))
+    print(f"\nLook into {release}/: synthetic.csv, schema.json, ledger.jsonl, manifest.dsse.json.")
+    print(f"Released: {verified['rows']} synthetic rows of 14 columns, all inside the declared domains.")
+    print(f"At what cost: epsilon {epsilon:g} at delta {delta:g} for a whole person, who may bring 5 rows.")
+    print("Nothing is left of this budget: a second run would be refused before it touches the data.")
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
     sums = _check_ledger(folder, manifest)
     _check_guarantee(manifest, sums)
     rows = _check_tables(folder, schema, manifest)
+    spent = f"{manifest.guarantee.law.unit} = {decimal_above(from_text(sums.settled))}"
     return Verified(
         manifest,
         signers,
@@ -71,8 +72,7 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
             f"signed by {len(signers)} trusted key{'s' if len(signers) > 1 else ''}, in canonical form",
             f"{len(statement.subject)} files are exactly the signed ones",
             f"{manifest.ledger.entries} ledger entries form one chain",
-            f"{len(manifest.questions)} questions cost {manifest.guarantee.law.unit} = {decimal_above(from_text(sums.settled))}, "
-            "within the caps, by two codes",
+            f"{len(manifest.questions)} questions cost {spent}, within the caps, by two codes",
             f"epsilon at {len(manifest.guarantee.release_curve)} deltas, by two formulas",
             f"{rows} synthetic rows keep the schema",
         ),
