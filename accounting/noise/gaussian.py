@@ -26,8 +26,8 @@ Error bound, with u = 2^-53, in units of σ; x is increasing and concave in s, i
 - s·P/Q differs from x by at most 4u;
 - σ is rounded twice and multiplied once: 2.6u·4.33 ≤ 12u.
 
-Sum 231u, below a quarter of the band 2^-43 = 1024u. The difference of Y from its nearest integer is exact in float64, and
-rounding the limit ½ - σ·2^-43 costs at most u/4, against the unused σ·793u ≥ 7.9u.
+Sum 231u, below a quarter of the band 2^-43 = 1024u. The difference of Y from its nearest integer is exact in float64,
+and rounding the limit ½ - σ·2^-43 costs at most u/4, against the unused σ·793u ≥ 7.9u.
 
 What is presumed, and how it is held: IEEE 754 float64 for + - x / √ (contraction to fused operations only helps), and
 the bound on NumPy's log, whose libraries state 4u or less. The tests prove "differs by at most 4u" and the elasticity

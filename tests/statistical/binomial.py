@@ -1,11 +1,11 @@
-"""Tests of observed frequencies against exact probabilities, with a false-alarm rate that holds at every sample size."""
+"""Tests of frequencies against exact probabilities, with a false-alarm rate that holds at every sample size."""
 
 import math
 from collections.abc import Iterable
 
 
 def surprise(hits: int, trials: int, probability: float) -> float:
-    """Return n·KL(hits/n ‖ p): as surprising or more has probability at most 2·exp(-this) (Chernoff's bound, both sides)."""
+    """Return n·KL(hits/n ‖ p): as much or more has probability at most 2·exp(-this) (Chernoff's bound, both sides)."""
     misses = trials - hits
     result = 0.0
     if hits:

@@ -3,9 +3,9 @@
 A test whose outcome is random registers, at import, a unique name and a bound on the probability that it fails when the
 code is right. The sum over the whole suite stays below ``LIMIT`` (tests/statistical/test_rates.py).
 
-A test of a sampler registers itself with the decorator :func:`sampler_test`. Its function runs the test on a sampler whose
-standard deviation (for a selection: whose scale) is multiplied by ``scale`` and tells whether the test rejects. The same
-module then asserts ``not test(Fraction(1), OsEntropy())``, and the meta-test asserts that 0.9 and 1.1 are rejected.
+A test of a sampler registers itself with the decorator :func:`sampler_test`. Its function runs the test on a sampler
+whose standard deviation (for a selection: whose scale) is multiplied by ``scale`` and tells whether the test rejects.
+The same module asserts ``not test(Fraction(1), OsEntropy())``, and the meta-test asserts that 0.9 and 1.1 are rejected.
 """
 
 import importlib

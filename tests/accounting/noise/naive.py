@@ -30,12 +30,12 @@ def magnitude_of(tail: Fraction, variance: Fraction) -> int:
         raise AssertionError("Newton's method did not converge")
 
 
-def softmax(scores: list[int], scale: Fraction) -> list[Fraction]:
-    """Return exp(scale·score)/Σ to about 300 bits."""
-    with mpmath.workprec(PRECISION + 64):
+def softmax(scores: list[int], scale: Fraction, bits: int = PRECISION) -> list[Fraction]:
+    """Return exp(scale·score)/Σ, cut to this many bits after the point."""
+    with mpmath.workprec(bits + 64):
         weights = [mpmath.exp(_number(scale * (score - max(scores)))) for score in scores]
         total = mpmath.fsum(weights)
-        return [exact(weight / total) for weight in weights]
+        return [Fraction(int(mpmath.floor(mpmath.ldexp(weight / total, bits))), 2**bits) for weight in weights]
 
 
 def exact(number: mpmath.mpf) -> Fraction:

@@ -1,13 +1,14 @@
 """The error budget of the float path, entry by entry as stated in accounting/noise/gaussian.py and selection.py.
 
 The approximation error is proven for every s of the range at once. Let X(w) = s·P(w)/Q(w) with s = w² - c, and
-D(w) = erfc(X/√2)·e^s - 1, which is 0 where X is the exact quantile. D is analytic wherever Q has no zero. The range of w is
-covered by discs; on a disc |D| is bounded by M through the triangle inequality, so that D differs from its interpolation
-in n Chebyshev nodes of a shorter interval by at most 4·M·ρ^-n/(ρ - 1), and the interpolation is at most Λ times its
-largest node (Λ ≤ (2/π)·log(n) + 1). All is computed at 60 digits.
+D(w) = erfc(X/√2)·e^s - 1, which is 0 where X is the exact quantile. D is analytic wherever Q has no zero. The range of
+w is covered by discs; on a disc |D| is bounded by M through the triangle inequality, so that D differs from its
+interpolation in n Chebyshev nodes of a shorter interval by at most 4·M·ρ^-n/(ρ - 1), and the interpolation is at most Λ
+times its largest node (Λ ≤ (2/π)·log(n) + 1). All is computed at 60 digits.
 """
 
 import math
+from itertools import pairwise
 
 import mpmath
 import numpy as np
@@ -109,7 +110,7 @@ def test_elasticity_of_the_quotient_is_at_most_one_everywhere():
 
     with mpmath.workdps(30):
         grid = mpmath.linspace(mpmath.sqrt(SHIFT), mpmath.sqrt(LARGEST_DEPTH + SHIFT), 400)
-        for low, high in zip(grid, grid[1:], strict=False):
+        for low, high in pairwise(grid):
             assert elasticity(NUMERATOR, high) - elasticity(DENOMINATOR, low) <= 1
             assert elasticity(NUMERATOR, low) - elasticity(DENOMINATOR, high) >= -1
 

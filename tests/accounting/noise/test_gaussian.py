@@ -21,7 +21,15 @@ from accounting.noise import (
 from tests.accounting.noise import naive
 
 NEGATIVE = 1 << 63
-SIGMAS = [Fraction(1, 100), Fraction(3, 10), Fraction(1, 2), Fraction(1), Fraction(10), Fraction(10**4), Fraction(10**9)]
+SIGMAS = [
+    Fraction(1, 100),
+    Fraction(3, 10),
+    Fraction(1, 2),
+    Fraction(1),
+    Fraction(10),
+    Fraction(10**4),
+    Fraction(10**9),
+]
 VARIANCES = [sigma * sigma for sigma in SIGMAS] + [Fraction(1, 2), Fraction(7, 3), Fraction(10**12 + 1, 10**6 + 3)]
 
 
@@ -78,7 +86,9 @@ def test_extension_words_come_after_the_block_in_the_order_of_the_values():
     at_one, one_second = boundary_words(Fraction(1), 1, 2)
     at_two, two_second = boundary_words(Fraction(1), 2, 2)
     plain = 2**62
-    entropy = ScriptedEntropy([at_two, plain, NEGATIVE | at_one, at_one, two_second - 1, one_second - 1, one_second + 1])
+    entropy = ScriptedEntropy(
+        [at_two, plain, NEGATIVE | at_one, at_one, two_second - 1, one_second - 1, one_second + 1]
+    )
     assert rounded_gaussian(Fraction(1), 4, entropy).tolist() == [2, 1, -1, 0]
     assert entropy.left == 0
 
