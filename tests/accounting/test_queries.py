@@ -1,0 +1,377 @@
+import dataclasses
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from accounting import queries
+from accounting.errors import ConfigError, QueryRefused
+from accounting.events import GaussianEvent, SelectionEvent
+from accounting.queries import (
+    ESTIMATE_LIMIT,
+    QUERY_TYPES,
+    Coding,
+    Errors,
+    Marginals,
+    NoisyErrors,
+    NoisyMarginals,
+    NoisyTotal,
+    PrivateTable,
+    Select,
+    Selected,
+    Total,
+    answer_from_bytes,
+    answer_to_bytes,
+    check_query,
+    describe_query,
+    query_digest,
+    question_event,
+    selection_scale,
+    sha_of,
+)
+from accounting.schema import Schema
+from accounting.unit import PersonUnit, RowUnit
+
+SCHEMA = Schema.from_text(
+    """
+    [table]
+    name = "toy"
+    [[columns]]
+    name = "id"
+    kind = "identifier"
+    [[columns]]
+    name = "colour"
+    kind = "categorical"
+    categories = ["red", "green", "blue"]
+    nullable = true
+    [[columns]]
+    name = "smoker"
+    kind = "boolean"
+    nullable = false
+    replacement = false
+    [[columns]]
+    name = "size"
+    kind = "integer"
+    min = 1
+    max = 4
+    nullable = false
+    replacement = 1
+    """
+)
+WIDE = Schema.from_text(
+    '[table]\nname = "wide"\n'
+    + "".join(
+        f'[[columns]]\nname = "c{i}"\nkind = "integer"\nmin = 0\nmax = 999\nnullable = false\nreplacement = 0\n'
+        for i in range(3)
+    )
+)
+ONE = Fraction(1)
+COLOUR, SMOKER, SIZE = "colour", "smoker", "size"
+
+
+def zeros(*shape):
+    return np.zeros(shape, dtype=np.int64)
+
+
+def select(**changes):
+    fields = {
+        "candidates": ((COLOUR,), (SMOKER, SIZE)),
+        "weights": (1, 3),
+        "estimates": (zeros(4), zeros(2, 4)),
+        "penalties": (0, -5),
+        "grid": 8,
+        "epsilon": Fraction(1, 2),
+    }
+    return Select(**(fields | changes))
+
+
+def errors(**changes):
+    fields = {
+        "candidates": ((COLOUR,), (SMOKER, SIZE)),
+        "estimates": (zeros(4), zeros(2, 4)),
+        "grid": 8,
+        "variance": Fraction(3),
+    }
+    return Errors(**(fields | changes))
+
+
+QUESTIONS = [
+    Total(Fraction(5, 2)),
+    Marginals(((COLOUR,), (COLOUR, SIZE)), ONE),
+    Marginals(((SIZE,),), ONE, Coding({SIZE: np.array([0, 0, 1, 1])})),
+    select(),
+    errors(),
+]
+
+
+def test_the_toy_schema_has_the_cells_that_these_tests_presume():
+    assert [(column.name, column.cells) for column in SCHEMA.columns] == [(COLOUR, 4), (SMOKER, 2), (SIZE, 4)]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: type(question).__name__)
+def test_well_formed_questions_pass(question):
+    check_query(question, SCHEMA)
+
+
+def test_the_closed_set_is_complete():
+    asked = {type(question) for question in QUESTIONS}
+    assert set(QUERY_TYPES) == asked
+    defined = {item for item in vars(queries).values() if getattr(item, "__module__", "") == queries.__name__}
+    assert {item for item in defined if dataclasses.is_dataclass(item)} == asked | {
+        Coding,
+        NoisyTotal,
+        NoisyMarginals,
+        Selected,
+        NoisyErrors,
+    }
+
+
+class CheaperTotal(Total):
+    """A question that would pass isinstance."""
+
+
+@pytest.mark.parametrize("question", [CheaperTotal(ONE), None, object(), "total"])
+def test_nothing_else_is_priced_or_checked(question):
+    with pytest.raises(QueryRefused, match="closed set"):
+        check_query(question, SCHEMA)
+    with pytest.raises(QueryRefused, match="closed set"):
+        question_event(question, RowUnit())
+
+
+@pytest.mark.parametrize("unit", [RowUnit(), PersonUnit("id", 1), PersonUnit("id", 5)])
+def test_p17_p22_the_table_of_sensitivities(unit):
+    k = unit.max_rows
+    assert question_event(Total(Fraction(2)), unit) == GaussianEvent(Fraction(k**2), Fraction(2))
+    two = Marginals(((COLOUR,), (SIZE,)), Fraction(2))
+    assert question_event(two, unit) == GaussianEvent(Fraction(2 * k**2), Fraction(2))
+    assert question_event(errors(), unit) == GaussianEvent(Fraction(2 * (8 * k) ** 2), Fraction(3))
+    assert question_event(select(), unit) == SelectionEvent(Fraction(1, 2))
+    assert selection_scale(select(), unit) == Fraction(1, 2) / (2 * k * 8 * 3)
+
+
+def test_p12_a_question_states_neither_sensitivity_nor_price():
+    named = {field.name for kind in QUERY_TYPES for field in dataclasses.fields(kind)}
+    assert named == {
+        "variance",
+        "cliques",
+        "coding",
+        "candidates",
+        "weights",
+        "estimates",
+        "penalties",
+        "grid",
+        "epsilon",
+    }
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 0.5, None, float("nan"), float("inf"), 5e-324])
+def test_noise_and_epsilon_are_exact_and_positive(value):
+    for build in (
+        lambda: Total(value),
+        lambda: Marginals(((COLOUR,),), value),
+        lambda: errors(variance=value),
+        lambda: select(epsilon=value),
+    ):
+        with pytest.raises(ConfigError):
+            build()
+
+
+@pytest.mark.parametrize(
+    ("cliques", "message"),
+    [
+        ((), "at least one"),
+        ([(COLOUR,)], "in a tuple"),
+        (((),), "non-empty"),
+        (([COLOUR],), "non-empty tuple"),
+        ((COLOUR,), "non-empty tuple"),
+        (((1,),), "column names"),
+        ((([],),), "column names"),
+        (((COLOUR, COLOUR),), "once"),
+        (((COLOUR,), (COLOUR,)), "distinct"),
+    ],
+)
+def test_malformed_cliques_are_refused(cliques, message):
+    with pytest.raises(QueryRefused, match=message):
+        Marginals(cliques, ONE)
+    estimates = tuple(zeros(4) for _ in cliques)
+    with pytest.raises(QueryRefused, match=message):
+        errors(candidates=cliques, estimates=estimates)
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (Marginals((("salary",),), ONE), "does not model"),
+        (Marginals((("id",),), ONE), "does not model"),
+        (Marginals(((SIZE, COLOUR),), ONE), "schema's order"),
+        (Marginals(((SIZE,),), ONE, Coding({SIZE: np.array([0, 1])})), "cover"),
+        (Marginals(((SIZE,),), ONE, Coding({"salary": np.array([0, 1])})), "cover"),
+        (select(estimates=(zeros(4), zeros(4, 2))), "shape"),
+        (errors(estimates=(zeros(3), zeros(2, 4))), "shape"),
+        (errors(coding=Coding({COLOUR: np.array([0, 0, 1, 1])})), "shape"),
+    ],
+)
+def test_questions_that_do_not_fit_the_schema_are_refused(question, message):
+    with pytest.raises(QueryRefused, match=message):
+        check_query(question, SCHEMA)
+
+
+def test_a_table_beyond_the_limit_is_refused_with_its_size():
+    check_query(Marginals((("c0", "c1"),), ONE), WIDE)
+    with pytest.raises(QueryRefused, match="1000000000 cells"):
+        check_query(Marginals((("c0", "c1", "c2"),), ONE), WIDE)
+
+
+@pytest.mark.parametrize(
+    "bins", [[], [1, 2], [0, 2], [-1, 0], [[0, 1]], 3], ids=["empty", "no 0", "gap", "negative", "two-way", "scalar"]
+)
+def test_a_coding_numbers_its_bins_without_gaps(bins):
+    with pytest.raises(QueryRefused, match="without gaps"):
+        Coding({SIZE: np.array(bins, dtype=np.int32)})
+
+
+def test_a_coding_shapes_its_tables():
+    coding = Coding({SIZE: np.array([0, 0, 1, 2])})
+    assert coding.shape(SCHEMA, (COLOUR, SIZE)) == (4, 3)
+    assert coding.cells(SCHEMA, SMOKER) == 2
+
+
+def test_values_of_a_question_cannot_be_changed_afterwards():
+    bins, estimate = np.array([0, 1, 1, 1]), zeros(4)
+    coding = Coding({SIZE: bins})
+    question = errors(candidates=((COLOUR,),), estimates=(estimate,), coding=coding)
+    bins[:], estimate[:] = 0, 99
+    assert coding.bins[SIZE].tolist() == [0, 1, 1, 1]
+    assert question.estimates[0].tolist() == [0, 0, 0, 0]
+    with pytest.raises(ValueError, match="read-only"):
+        coding.bins[SIZE][0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        question.estimates[0][0] = 1
+    with pytest.raises(TypeError):
+        coding.bins["x"] = bins
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        question.grid = 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"weights": (1,)}, "one weight"),
+        ({"penalties": (0,)}, "one weight and one penalty"),
+        ({"weights": [1, 3]}, "tuples"),
+        ({"penalties": [0, 0]}, "tuples"),
+        ({"weights": (0, 1)}, "weight"),
+        ({"weights": (True, 1)}, "weight"),
+        ({"weights": (1.0, 1)}, "weight"),
+        ({"weights": (1, 2**20 + 1)}, "weight"),
+        ({"penalties": (0, 2**53 + 1)}, "penalty"),
+        ({"penalties": (0.5, 0)}, "penalty"),
+        ({"grid": 3}, "grid"),
+        ({"grid": 0}, "grid"),
+        ({"grid": 2**21}, "grid"),
+        ({"grid": True}, "grid"),
+        ({"grid": 8.0}, "grid"),
+        ({"estimates": (zeros(4),)}, "one estimate"),
+        ({"estimates": (zeros(4), [0, 0])}, "int64"),
+        ({"estimates": (zeros(4), zeros(2, 4).astype(np.int32))}, "int64"),
+        ({"estimates": (zeros(4), zeros(2, 4).astype(np.float64))}, "int64"),
+        ({"estimates": (zeros(4) + ESTIMATE_LIMIT + 1, zeros(2, 4))}, "outside"),
+        ({"estimates": (zeros(4) - 2**62, zeros(2, 4))}, "outside"),
+    ],
+)
+def test_malformed_selections_are_refused(changes, message):
+    with pytest.raises(QueryRefused, match=message):
+        select(**changes)
+
+
+def test_p47_the_digest_binds_every_field():
+    base = select()
+    changed = [
+        select(candidates=((SMOKER,), (SMOKER, SIZE))),
+        select(weights=(2, 3)),
+        select(estimates=(zeros(4) + 1, zeros(2, 4))),
+        select(penalties=(0, -6)),
+        select(grid=4),
+        select(epsilon=Fraction(1, 3)),
+        select(coding=Coding({SIZE: np.array([0, 0, 1, 1])})),
+        Total(ONE),
+        Total(Fraction(2)),
+        Marginals(((COLOUR,),), ONE),
+        Marginals(((SIZE,),), ONE),
+        Marginals(((COLOUR,),), Fraction(2)),
+        Marginals(((COLOUR,),), ONE, Coding({SIZE: np.array([0, 0, 1, 1])})),
+        errors(),
+        errors(variance=Fraction(4)),
+    ]
+    digests = [query_digest(question) for question in [base, *changed]]
+    assert len(set(digests)) == len(digests)
+    assert query_digest(select()) == digests[0]
+
+
+def test_a_digest_of_an_array_binds_values_and_shape():
+    flat = np.arange(6, dtype=np.int64)
+    assert sha_of(flat) == sha_of(flat.astype(np.int32)) == sha_of(flat[::-1][::-1])
+    assert len({sha_of(flat), sha_of(flat.reshape(2, 3)), sha_of(flat.reshape(3, 2)), sha_of(flat + 1)}) == 4
+
+
+def test_descriptions_hold_public_fields_only():
+    assert describe_query(Total(Fraction(5, 2))) == {"question": "total", "variance": "5/2"}
+    assert describe_query(QUESTIONS[1]) == {
+        "question": "marginals",
+        "cliques": [[COLOUR], [COLOUR, SIZE]],
+        "variance": "1/1",
+        "coding": {},
+    }
+    assert set(describe_query(select())) == {
+        "question",
+        "candidates",
+        "estimates",
+        "grid",
+        "coding",
+        "weights",
+        "penalties",
+        "epsilon",
+    }
+    assert describe_query(errors())["question"] == "errors"
+    assert describe_query(errors())["variance"] == "3/1"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (QUESTIONS[0], NoisyTotal(7, -12)),
+        (QUESTIONS[1], NoisyMarginals(7, (np.arange(4) - 2, np.arange(16).reshape(4, 4)))),
+        (QUESTIONS[2], NoisyMarginals(7, (np.array([5, -6]),))),
+        (QUESTIONS[3], Selected(7, 1)),
+        (QUESTIONS[4], NoisyErrors(7, np.array([-(2**60), 2**62]))),
+    ],
+)
+def test_answers_survive_storage(question, answer):
+    data = answer_to_bytes(answer)
+    read = answer_from_bytes(data, question, SCHEMA, 7)
+    assert type(read) is type(answer)
+    assert read.entry == 7
+    for field in dataclasses.fields(answer):
+        assert _plain(getattr(read, field.name)) == _plain(getattr(answer, field.name))
+    assert answer_to_bytes(read) == data
+    assert b"entry" not in data
+
+
+def _plain(value):
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return (value.dtype.str, value.tolist()) if isinstance(value, np.ndarray) else value
+
+
+def test_a_handle_is_a_protocol_without_rows():
+    class Fake:
+        schema = SCHEMA
+        remaining = ONE
+
+        def ask(self, query):
+            return NoisyTotal(0, 0)
+
+    assert isinstance(Fake(), PrivateTable)
+    assert not isinstance(object(), PrivateTable)
+    names = {name for name in vars(PrivateTable) if not name.startswith("_")}
+    assert names == {"schema", "remaining", "ask"}
