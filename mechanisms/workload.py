@@ -149,7 +149,7 @@ def _compile(sizes: Mapping[str, int], workload: Sequence[WorkloadMarginal], lim
 
 
 def _importance(sizes: Mapping[str, int], workload: Mapping[Clique, Fraction]) -> dict[str, int]:
-    """Return the weight of all workload marginals that hold a column, in whole units: Σ_s c_s·|r ∩ s| sums it over r."""
+    """Return each column's weight over the workload, in whole units; summed over r it is Σ_s c_s·|r ∩ s|."""
     unit = lcm(*(weight.denominator for weight in workload.values()))
     importance = dict.fromkeys(sizes, 0)
     for clique, weight in workload.items():

@@ -95,7 +95,7 @@ columns = st.lists(
     max_rows=st.integers(1, 5),
     seed=st.integers(0, 2**16),
 )
-def test_asks_nothing_beyond_its_plan(kind, declared, rows, law, amount, max_rows, seed):
+def test_asks_nothing_beyond_its_plan(kind, declared, rows, law, amount, max_rows, seed):  # noqa: PLR0917 - drawn
     build = {"categorical": lambda name, size, null: categorical(name, size, nullable=null)}
     build["integer"] = lambda name, size, null: integer(name, 0, size - 1, nullable=null)
     schema = schema_of(
@@ -316,7 +316,7 @@ def test_parameters_from_toml_may_be_decimal_or_whole(kind):
 
 
 def test_gdp_caps_are_mu_squared():
-    schema, ticks = toy_table()
+    schema, _ = toy_table()
     mechanism = config_from_table("aim", OPTIONS["aim"]).calibrate(Cap(Mu("1/4")), RowUnit(), schema)
     assert mechanism.plan.law is Law.GDP
     assert mechanism.plan.total == Fraction(1, 4)

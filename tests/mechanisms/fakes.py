@@ -29,14 +29,14 @@ from accounting.unit import PrivacyUnit, RowUnit
 
 def categorical(name: str, size: int, *, nullable: bool = False) -> dict:
     categories = [f"{name}{index}" for index in range(size)]
-    return _column(name, nullable, categories[0], kind="categorical", categories=categories)
+    return _column(name, categories[0], nullable=nullable, kind="categorical", categories=categories)
 
 
 def integer(name: str, low: int, high: int, *, nullable: bool = False) -> dict:
-    return _column(name, nullable, low, kind="integer", min=low, max=high)
+    return _column(name, low, nullable=nullable, kind="integer", min=low, max=high)
 
 
-def _column(name: str, nullable: bool, replacement: object, **keys: object) -> dict:
+def _column(name: str, replacement: object, *, nullable: bool, **keys: object) -> dict:
     column = {"name": name, "nullable": nullable, **keys}
     if not nullable:
         column["replacement"] = replacement

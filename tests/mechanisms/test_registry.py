@@ -1,0 +1,71 @@
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from accounting.errors import ConfigError
+from mechanisms.registry import config_from_table
+
+
+def test_options_are_read_exactly():
+    config = config_from_table(
+        "aim",
+        {
+            "max_rounds": 12,
+            "select_fraction": Decimal("0.1"),
+            "max_model_size_mb": Decimal("0.5"),
+            "one_way_share": "1/3",
+            "workload": [["a", "b"], {"columns": ["c"], "weight": Decimal("2.5")}],
+        },
+    )
+    assert config.select_fraction == Fraction(1, 10)
+    assert config.max_model_size_mb == Fraction(1, 2)
+    assert config.one_way_share == Fraction(1, 3)
+    assert config.to_json() == {
+        "workload": [{"columns": ["a", "b"], "weight": "1/1"}, {"columns": ["c"], "weight": "5/2"}],
+        "degree": None,
+        "max_rounds": 12,
+        "max_model_size_mb": "1/2",
+        "max_marginal_cells": 1_000_000,
+        "anneal_factor": 4,
+        "select_fraction": "1/10",
+        "one_way_share": "1/3",
+        "bins": 16,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("aimm", {}, "did you mean 'aim'"),
+        ("dpgan", {}, "known are"),
+        ("aim", {"max_round": 3}, "did you mean 'max_rounds'"),
+        ("aim", {"zzz": 3}, "known are workload"),
+        ("independent", {"bins": 3}, "it has no options"),
+        ("aim", {"max_rounds": 0}, "max_rounds"),
+        ("aim", {"max_rounds": True}, "max_rounds"),
+        ("aim", {"max_rounds": Decimal(3)}, "max_rounds"),
+        ("aim", {"select_fraction": 1}, "between 0 and 1"),
+        ("aim", {"select_fraction": 0.1}, "exact number"),
+        ("aim", {"select_fraction": Decimal("NaN")}, "exact number"),
+        ("aim", {"max_model_size_mb": Decimal("Infinity")}, "exact number"),
+        ("aim", {"max_model_size_mb": 0}, "greater than 0"),
+        ("aim", {"anneal_factor": 1}, "anneal_factor"),
+        ("aim", {"bins": 1}, "bins"),
+        ("aim", {"degree": 5}, "degree"),
+        ("aim", {"degree": 2, "workload": [["a"]]}, "not both"),
+        ("aim", {"workload": []}, "at least one"),
+        ("aim", {"workload": "a"}, "list of marginals"),
+        ("aim-gdp", {"max_candidates": 0}, "max_candidates"),
+        ("mst", {"one_way_share": Decimal("0.5"), "select_share": Decimal("0.5")}, "leave a share"),
+    ],
+)
+def test_wrong_kinds_and_options_are_refused(kind, options, message):
+    with pytest.raises(ConfigError, match=message):
+        config_from_table(kind, options)
+
+
+def test_configurations_are_frozen():
+    config = config_from_table("aim", {})
+    with pytest.raises(AttributeError):
+        config.bins = 3

@@ -1,0 +1,43 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mechanisms.rows import OUTPUT_CELLS, TotalEstimate, estimate_total, most_rows, rows_out
+from tests.mechanisms.fakes import categorical, schema_of
+
+SCHEMA = schema_of(categorical("a", 2), categorical("b", 2))
+
+
+def test_the_total_is_the_inverse_variance_mean():
+    few, many = np.array([60, 44]), np.full(100, 1)
+    total = estimate_total([(few, Fraction(4)), (many, Fraction(1))])
+    assert total.value == pytest.approx((104 / 8 + 100 / 100) / (1 / 8 + 1 / 100))
+    assert total.variance == pytest.approx(1 / (1 / 8 + 1 / 100))
+
+
+def test_the_total_is_unbiased_and_its_variance_is_stated_right():
+    rng = np.random.default_rng(0)
+    values = []
+    for _ in range(4000):
+        tables = [(np.rint(1000 / n + rng.normal(0, 5, n)).astype(np.int64), Fraction(25)) for n in (2, 10, 50)]
+        values.append(estimate_total(tables))
+    assert np.mean([v.value for v in values]) == pytest.approx(1000, abs=0.6)
+    assert np.std([v.value for v in values]) == pytest.approx(values[0].variance ** 0.5, rel=0.06)
+
+
+@pytest.mark.parametrize(("noisy", "rows"), [(-4.0, 0), (0.4, 0), (10.5, 10), (11.5, 12), (99.0, 99)])
+def test_the_noisy_total_is_rounded_and_never_negative(noisy, rows):
+    assert rows_out(TotalEstimate(noisy, 4.0), None, SCHEMA)[0] == rows
+
+
+def test_p25_declared_rows_win_and_say_so():
+    rows, facts = rows_out(TotalEstimate(50.0, 4.0), 7, SCHEMA)
+    assert rows == 7
+    assert facts["rows_from"] == "declared"
+    assert rows_out(TotalEstimate(50.0, 4.0), None, SCHEMA)[1]["rows_from"] == "noisy total"
+
+
+def test_noise_on_the_total_cannot_exhaust_the_memory():
+    assert most_rows(SCHEMA) == OUTPUT_CELLS // 2
+    assert rows_out(TotalEstimate(1e15, 1.0), None, SCHEMA)[0] == OUTPUT_CELLS // 2
