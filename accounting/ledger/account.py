@@ -9,7 +9,8 @@ from accounting.canonical import Json, sha256
 from accounting.errors import AnswerLost, BudgetRefused, ConfigError, LedgerError, QueryRefused
 from accounting.events import Event, GaussianEvent, SelectionEvent, price
 from accounting.filters import Filter
-from accounting.ledger.content import check_digest, check_name, check_question, check_short
+from accounting.ledger.amounts import check_short, check_sum
+from accounting.ledger.content import check_digest, check_name, check_question
 from accounting.ledger.store import (
     DatasetDraft,
     Question,
@@ -22,9 +23,6 @@ from accounting.ledger.store import (
 )
 from accounting.ledger.values import Grant, Purpose, Stored
 from accounting.unit import PrivacyUnit
-
-SUM_BITS = 4096
-"""Longest numerator or denominator, in bits, of a running sum."""
 
 NO_DELTA = Fraction(0)
 """No event of the closed table costs δ."""
@@ -121,8 +119,7 @@ class Account:
                 )
             Filter(release.cap, totals.granted, totals.granted_delta).check(amount, NO_DELTA)
             granted = totals.granted + amount
-            if max(granted.numerator, granted.denominator).bit_length() > SUM_BITS:
-                raise QueryRefused("the sum of prices is too long to write; choose short rationals. Nothing was spent")
+            check_sum(granted)
             after = totals._replace(granted=granted)
             entry = ledger.append(
                 QuestionDraft(

@@ -8,9 +8,9 @@ from fractions import Fraction
 from accounting.budget import Cap
 from accounting.canonical import Json, sha256
 from accounting.errors import BudgetRefused, ConfigError
-from accounting.exact import to_text
 from accounting.filters import Filter
-from accounting.ledger.content import check_context, check_digest, check_short, check_token
+from accounting.ledger.amounts import check_short, check_sum, to_text
+from accounting.ledger.content import check_context, check_digest, check_token
 from accounting.ledger.store import Dataset, DatasetTotals, Salt
 from accounting.ledger.values import PURPOSES, Commitment, Purpose
 
@@ -108,6 +108,7 @@ def allotted(dataset: Dataset, cap: Cap, purpose: Purpose) -> DatasetTotals:
             f"dataset {dataset.label!r} has releases for purpose {before.purpose!r}; one dataset serves one purpose"
         )
     Filter(before.cap, before.allotted, before.allotted_delta).check(cap.value, cap.delta)
+    check_sum(before.allotted + cap.value)
     return replace(
         before,
         allotted=before.allotted + cap.value,

@@ -7,7 +7,7 @@ from typing import cast
 from accounting.budget import EpsilonDelta, Law, cap
 from accounting.canonical import Json
 from accounting.events import Event, GaussianEvent
-from accounting.exact import from_text, to_text
+from accounting.ledger.amounts import from_text, to_text
 from accounting.ledger.content import FORMAT, THEOREMS, shorten_question
 from accounting.ledger.store import (
     Dataset,

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 
 from accounting.errors import ConfigError, LedgerError
-from accounting.exact import to_text
+from accounting.ledger.amounts import to_text
 from accounting.ledger.content import THEOREMS, from_line
 from accounting.ledger.damage import Damage, LedgerDamaged
 from accounting.ledger.rules import RULES, Body, Replayed

@@ -11,7 +11,8 @@ from accounting.errors import ConfigError
 from accounting.ledger import stewardship
 from accounting.ledger.account import Account, close_release
 from accounting.ledger.allotment import Recognition, allotted, check_allotment, commitment_fields
-from accounting.ledger.content import check_digest, check_name, check_short, check_token
+from accounting.ledger.amounts import check_short
+from accounting.ledger.content import check_digest, check_name, check_token
 from accounting.ledger.evidence import consistency, evidence, make_checkpoint
 from accounting.ledger.memory import MemoryStore
 from accounting.ledger.states import dataset_state, in_flight, known_dataset, known_release

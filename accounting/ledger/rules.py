@@ -13,7 +13,7 @@ from accounting.budget import Law
 from accounting.budget import cap as cap_of
 from accounting.errors import LedgerError, VerificationFailed
 from accounting.events import Event, GaussianEvent, SelectionEvent, price
-from accounting.exact import from_text
+from accounting.ledger.amounts import from_text
 from accounting.ledger.notes import split_note
 from accounting.ledger.stewardship import disjoint_text, raise_text
 

@@ -2,11 +2,12 @@
 
 import hashlib
 import os
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-from sqlalchemy import Connection, Select, Table, bindparam, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, bindparam, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from accounting.canonical import Json
@@ -27,9 +28,35 @@ from accounting.ledger.store import Dataset, Draft, Question, Release, ReleaseTo
 from accounting.ledger.tables import ANSWERS, CHECKPOINTS, ENTRIES, HASHES, SALTS, keep_hashes, prepare
 from accounting.ledger.values import Entry
 
-_LINE = select(ENTRIES.c.line)
 _NUMBER = ENTRIES.c.number
+_OF_LABEL = ENTRIES.c.label == bindparam("label")
+_OF_DATASET = _OF_LABEL & (ENTRIES.c.subject == "dataset")
+_OF_RELEASE = ENTRIES.c.release == bindparam("release")
+_OF_REQUEST = _OF_RELEASE & (ENTRIES.c.request == bindparam("request"))
+
+
+def _first(condition: ColumnElement[bool]) -> Select[bytes]:
+    return select(ENTRIES.c.line).where(condition).order_by(_NUMBER).limit(1)
+
+
+def _last(condition: ColumnElement[bool]) -> Select[bytes]:
+    return select(ENTRIES.c.line).where(condition).order_by(_NUMBER.desc()).limit(1)
+
+
+def _all(condition: ColumnElement[bool]) -> Select[bytes]:
+    return select(ENTRIES.c.line).where(condition).order_by(_NUMBER)
+
+
+_FIRST_OF_DATASET, _LAST_OF_DATASET = _first(_OF_DATASET), _last(_OF_DATASET)
+_FIRST_OF_RELEASE, _LAST_OF_RELEASE = _first(_OF_RELEASE), _last(_OF_RELEASE)
+_LAST_OF_REQUEST, _LAST_OF_LABEL = _last(_OF_REQUEST), _last(_OF_LABEL)
+_QUESTIONS = _all(_OF_RELEASE & ENTRIES.c.request.is_not(None))
+_STANDINGS = _all(_OF_LABEL & (ENTRIES.c.subject == "standing"))
+_SIZE = select(func.coalesce(func.max(_NUMBER) + 1, 0))
+_ENDS = select(_SIZE.scalar_subquery(), _LAST_OF_LABEL.scalar_subquery())
+_ANSWER = select(ANSWERS.c.answer).where(ANSWERS.c.number == bindparam("entry"))
 _HASH = select(HASHES.c.hash).where(HASHES.c.number == bindparam("place"))
+_ADD_ENTRY, _ADD_ANSWER, _ADD_SALT = insert(ENTRIES), insert(ANSWERS), insert(SALTS)
 
 
 def open_store(url: str, *, must_exist: bool = False) -> "SqlStore":
@@ -43,7 +70,8 @@ class SqlStore:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._engine = dialect.engine()
-        self._process = os.getpid()
+        self._process = [os.getpid()]
+        weakref.finalize(self, _disconnect, self._engine, self._process)
         with self._transaction(writing=True) as connection:
             self.identity = prepare(connection, dialect)
 
@@ -61,14 +89,19 @@ class SqlStore:
 
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Connection]:
-        if self._process != os.getpid():
+        if self._process[0] != os.getpid():
             self._engine.dispose(close=False)
-            self._process = os.getpid()
+            self._process[0] = os.getpid()
         try:
             with self._engine.connect() as connection, self._dialect.transaction(connection, writing=writing):
                 yield connection
         except SQLAlchemyError as error:
             raise self._dialect.explain(error) from error
+
+
+def _disconnect(engine: Engine, process: list[int]) -> None:
+    if process[0] == os.getpid():  # after a fork the connections are the parent's
+        engine.dispose()
 
 
 class SqlView:
@@ -80,15 +113,13 @@ class SqlView:
 
     def dataset(self, label: str) -> Dataset | None:
         """Return a dataset, or None when the label was never opened."""
-        about = _LINE.where(ENTRIES.c.label == label, ENTRIES.c.subject == "dataset")
-        last = self._body(about.order_by(_NUMBER.desc()))
-        return None if last is None else dataset_from(self._sure(about.order_by(_NUMBER)), last)
+        last = self._body(_LAST_OF_DATASET, label=label)
+        return None if last is None else dataset_from(self._sure(_FIRST_OF_DATASET, label=label), last)
 
     def release(self, release_id: str) -> Release | None:
         """Return a release, or None when it was never allotted."""
-        about = _LINE.where(ENTRIES.c.release == release_id)
-        last = self._body(about.order_by(_NUMBER.desc()))
-        return None if last is None else release_from(self._sure(about.order_by(_NUMBER)), last)
+        last = self._body(_LAST_OF_RELEASE, release=release_id)
+        return None if last is None else release_from(self._sure(_FIRST_OF_RELEASE, release=release_id), last)
 
     def releases(self, label: str) -> list[Release]:
         """Return a dataset's releases in order of allotment."""
@@ -111,34 +142,29 @@ class SqlView:
 
     def totals(self, release_id: str) -> ReleaseTotals:
         """Return the totals of a release that exists."""
-        about = _LINE.where(ENTRIES.c.release == release_id)
-        return release_totals_from(self._sure(about.order_by(_NUMBER.desc())))
+        return release_totals_from(self._sure(_LAST_OF_RELEASE, release=release_id))
 
     def question(self, release_id: str, request_id: str) -> Question | None:
         """Return a question's state, or None when the request id was never used."""
-        about = _LINE.where(ENTRIES.c.release == release_id, ENTRIES.c.request == request_id)
-        last = self._body(about.order_by(_NUMBER.desc()))
+        last = self._body(_LAST_OF_REQUEST, release=release_id, request=request_id)
         return None if last is None else question_from(last)
 
     def questions(self, release_id: str) -> dict[str, Question]:
         """Return the state of every question of a release by its request id, in order of asking."""
-        about = _LINE.where(ENTRIES.c.release == release_id, ENTRIES.c.request.is_not(None))
         states: dict[str, Question] = {}
-        for line in self._connection.execute(about.order_by(_NUMBER)).scalars():
+        for line in self._connection.execute(_QUESTIONS, {"release": release_id}).scalars():
             body = from_line(line)
             states[str(body["request"])] = question_from(body)
         return states
 
     def standings(self, label: str) -> list[Standing]:
         """Return what was said about a dataset's releases and people, in order."""
-        about = _LINE.where(ENTRIES.c.label == label, ENTRIES.c.subject == "standing")
-        lines = self._connection.execute(about.order_by(_NUMBER)).scalars()
+        lines = self._connection.execute(_STANDINGS, {"label": label}).scalars()
         return [standing_from(from_line(line)) for line in lines]
 
     def answer(self, entry: int) -> bytes | None:
         """Return the answer stored with a ``settled`` entry."""
-        found = self._connection.execute(select(ANSWERS.c.answer).where(ANSWERS.c.number == entry))
-        return cast("bytes | None", found.scalar_one_or_none())
+        return self._connection.execute(_ANSWER, {"entry": entry}).scalar_one_or_none()
 
     def salts(self) -> list[Salt]:
         """Return every salt, in order of allotment."""
@@ -152,7 +178,7 @@ class SqlView:
 
     def head(self, label: str) -> str:
         """Return the SHA-256 of the last entry of a dataset that exists."""
-        return hashlib.sha256(cast("bytes", self._last_line(label))).hexdigest()
+        return hashlib.sha256(self._connection.execute(_LAST_OF_LABEL, {"label": label}).scalar_one()).hexdigest()
 
     def entries(self, label: str | None) -> Iterator[Entry]:
         """Return the entries in order, of one dataset or of all."""
@@ -164,8 +190,7 @@ class SqlView:
 
     def size(self) -> int:
         """Return the number of entries."""
-        last = self._connection.execute(select(func.max(_NUMBER))).scalar_one()
-        return 0 if last is None else int(last) + 1
+        return int(self._connection.execute(_SIZE).scalar_one())
 
     def rows(self) -> Iterator[Row]:
         """Return every entry with its keys, in order."""
@@ -199,25 +224,25 @@ class SqlView:
 
     def append(self, draft: Draft) -> int:
         """Append an entry and return its number."""
-        number = self.size()
-        last = self._last_line(draft.label)
+        ends = self._connection.execute(_ENDS, {"label": draft.label}).one()
+        number, last = int(ends[0]), ends[1]
         body = body_of(draft, number, None if last is None else hashlib.sha256(last).hexdigest(), today())
         check_body(body)
         line = to_line(body)
         label, subject, release, request = keys_of(body)
         keys = {"label": label, "subject": subject, "release": release, "request": request}
-        self._connection.execute(insert(ENTRIES), {"number": number, **keys, "line": line})
+        self._connection.execute(_ADD_ENTRY, {"number": number, **keys, "line": line})
         keep_hashes(self._connection, number, line, self.hash_at)
         return number
 
     def keep_answer(self, entry: int, answer: bytes) -> None:
         """Store the answer of a ``settled`` entry."""
-        self._connection.execute(insert(ANSWERS), {"number": entry, "answer": answer})
+        self._connection.execute(_ADD_ANSWER, {"number": entry, "answer": answer})
 
     def keep_salt(self, salt: Salt) -> None:
         """Store a salt; the salts are never exported."""
         row = {"label": salt.label, "release": salt.release_id, "commitment": salt.commitment, "salt": salt.salt}
-        self._connection.execute(insert(SALTS), {"number": self._count(SALTS), **row})
+        self._connection.execute(_ADD_SALT, {"number": self._count(SALTS), **row})
 
     def keep_checkpoint(self, size: int, note: str) -> None:
         """Store a signed checkpoint."""
@@ -230,13 +255,9 @@ class SqlView:
     def _stream(self, query: Select[Any]) -> Iterator[Any]:
         yield from self._connection.execute(query, execution_options={"yield_per": 1000})
 
-    def _last_line(self, label: str) -> bytes | None:
-        about = _LINE.where(ENTRIES.c.label == label).order_by(_NUMBER.desc()).limit(1)
-        return cast("bytes | None", self._connection.execute(about).scalar_one_or_none())
-
-    def _body(self, query: Select[Any]) -> dict[str, Json] | None:
-        line = self._connection.execute(query.limit(1)).scalar_one_or_none()
+    def _body(self, query: Select[bytes], **keys: str) -> dict[str, Json] | None:
+        line = self._connection.execute(query, keys).scalar_one_or_none()
         return None if line is None else from_line(line)
 
-    def _sure(self, query: Select[Any]) -> dict[str, Json]:
-        return from_line(self._connection.execute(query.limit(1)).scalar_one())
+    def _sure(self, query: Select[bytes], **keys: str) -> dict[str, Json]:
+        return from_line(self._connection.execute(query, keys).scalar_one())

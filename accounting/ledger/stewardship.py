@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from accounting.budget import Cap, EpsilonDelta, Law, Rho
 from accounting.errors import BudgetRefused, ConfigError
-from accounting.exact import to_text
 from accounting.ledger.account import close_release
-from accounting.ledger.content import check_short
+from accounting.ledger.amounts import check_short, to_text
 from accounting.ledger.notes import origin_of, sign_note
 from accounting.ledger.states import known_dataset, known_release
 from accounting.ledger.store import DatasetDraft, StandingDraft, Writing

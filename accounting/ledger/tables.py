@@ -54,6 +54,7 @@ HASHES = _numbered("dprelease_hashes", Column("hash", LargeBinary, nullable=Fals
 CHECKPOINTS = _numbered(
     "dprelease_checkpoints", Column("size", BigInteger, nullable=False), Column("note", Text, nullable=False)
 )
+_ADD_HASH = insert(HASHES)
 
 
 def prepare(connection: Connection, dialect: Dialect) -> str:
@@ -82,7 +83,7 @@ def keep_hashes(connection: Connection, number: int, line: bytes, read: Reader) 
         {"number": stored(number) + height, "hash": found}
         for height, found in enumerate(completed(number, leaf_hash(line), read))
     ]
-    connection.execute(insert(HASHES), rows)
+    connection.execute(_ADD_HASH, rows)
 
 
 def _make(connection: Connection, dialect: Dialect, *tables: Table) -> None:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from accounting.canonical import sha256
-from accounting.errors import ConfigError, LedgerError
-from accounting.ledger.content import from_line
+from accounting.errors import ConfigError
 from accounting.ledger.damage import Damage, LedgerDamaged
 from accounting.ledger.entries import keys_of
 from accounting.ledger.history import History
 from accounting.ledger.merkle import completed, leaf_hash, place, root_hash
 from accounting.ledger.notes import Checkpoint, open_checkpoint, open_note, origin_of, parse_checkpoint
+from accounting.ledger.rules import Body
 from accounting.ledger.store import Reading, Row
 from accounting.ledger.values import Head
 
@@ -56,10 +56,11 @@ class _Ledger:
     lines: list[bytes] = field(default_factory=list)
     hashes: list[bytes] = field(default_factory=list)
 
-    def add(self, line: bytes) -> None:
-        self.history.apply(line)
+    def add(self, line: bytes) -> Body:
+        body = self.history.apply(line)
         self.hashes += completed(len(self.lines), leaf_hash(line), self.hashes.__getitem__)
         self.lines.append(line)
+        return body
 
     def root(self, size: int) -> bytes:
         return root_hash(size, self.hashes.__getitem__)
@@ -70,7 +71,8 @@ def _read(view: Reading) -> _Ledger:
     read = _Ledger()
     for row in view.rows():
         _check_row(row, len(read.lines), kept)
-        read.add(row.line)
+        if row.keys != keys_of(read.add(row.line)):
+            raise LedgerDamaged(Damage.EDITED, "is filed under other keys than it has", entry=row.number)
     if len(kept) > len(read.hashes):
         raise LedgerDamaged(
             Damage.TRUNCATED, f"the ledger ends after {len(read.lines)} entries, but hashes of later ones are stored"
@@ -92,12 +94,6 @@ def _check_row(row: Row, expected: int, kept: list[bytes]) -> None:
         if moved is not None:
             raise LedgerDamaged(Damage.REORDERED, f"holds entry {moved}; entries were reordered", entry=expected)
         raise LedgerDamaged(Damage.EDITED, "was edited: it is not what was written", entry=expected)
-    try:
-        keys = keys_of(from_line(row.line))
-    except LedgerError as error:
-        raise LedgerDamaged(Damage.RULES, str(error), entry=expected) from None
-    if row.keys != keys:
-        raise LedgerDamaged(Damage.EDITED, "is filed under other keys than it has; they were edited", entry=expected)
 
 
 def _leaves(kept: list[bytes]) -> Iterator[int]:
