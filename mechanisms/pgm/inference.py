@@ -3,7 +3,7 @@
 ``Engine`` is the NumPy backend and the meaning of a program.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,36 @@ from mechanisms.pgm.contraction import ONE, Contraction, Program, Table
 FLOOR = -80.0
 """Log-potentials below a factor's largest by more than this count as this: no possible cell is ever exactly 0."""
 
-_VANISHED = 1e-200
+VANISHED = 1e-200
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def view(axes: Axes, work: Array, table: Table, mask: int) -> Array:
+    """View a table with the axes of ``mask``: its own ones, and stride 0 for the others."""
+    strides = {}
+    stride = work.itemsize
+    for axis in reversed(list(bits(table.mask))):
+        strides[axis] = stride
+        stride *= axes.sizes[axis]
+    return as_strided(work[table.offset :], axes.shape(mask), [strides.get(axis, 0) for axis in bits(mask)])
+
+
+def bind(axes: Axes, step: Contraction, work: Array, source: Array) -> Callable[[], object]:
+    """Return the contraction as a call on views: out and b in ``work``, a in ``source``."""
+    out = view(axes, work, step.out, step.out.mask)
+    union = step.a.mask | step.b.mask
+    if union & ~step.out.mask == 0:
+        a, b = view(axes, source, step.a, step.out.mask), view(axes, work, step.b, step.out.mask)
+        return lambda: np.multiply(a, b, out=out)
+    beyond = step.out.mask & ~union
+    first = step.a.mask | beyond
+    a, b = view(axes, source, step.a, first), view(axes, work, step.b, step.b.mask)
+    names = {axis: i for i, axis in enumerate(bits(union | beyond))}
+    operands: list[Any] = [a, [names[axis] for axis in bits(first)]]
+    if step.b != ONE:
+        operands += [b, [names[axis] for axis in bits(step.b.mask)]]
+    operands.append([names[axis] for axis in bits(step.out.mask)])
+    return lambda: np.einsum(*operands, out=out)
 
 
 class Engine:
@@ -52,33 +80,16 @@ class Engine:
         self._downward = [(*self._bind(step), step.scale) for step in self._program.downward]
 
     def _view(self, table: Table, mask: int) -> Array:
-        """View a table with the axes of ``mask``: its own ones, and stride 0 for the others."""
-        strides = {}
-        stride = self._work.itemsize
-        for axis in reversed(list(bits(table.mask))):
-            strides[axis] = stride
-            stride *= self._axes.sizes[axis]
-        return as_strided(
-            self._work[table.offset :], self._axes.shape(mask), [strides.get(axis, 0) for axis in bits(mask)]
-        )
+        return view(self._axes, self._work, table, mask)
 
     def _bind(self, step: Contraction) -> tuple[Callable[[], object], Array]:
-        """Bind one contraction to views of the flat array."""
-        out = self._view(step.out, step.out.mask)
-        union = step.a.mask | step.b.mask
-        if union & ~step.out.mask == 0:
-            a, b = self._view(step.a, step.out.mask), self._view(step.b, step.out.mask)
-            return lambda: np.multiply(a, b, out=out), out
-        beyond = step.out.mask & ~union
-        first = step.a.mask | beyond
-        a, b = self._view(step.a, first), self._view(step.b, step.b.mask)
-        names = {axis: i for i, axis in enumerate(bits(union | beyond))}
-        a_axes = [names[axis] for axis in bits(first)]
-        b_axes = [names[axis] for axis in bits(step.b.mask)]
-        out_axes = [names[axis] for axis in bits(step.out.mask)]
-        if step.b == ONE:
-            return lambda: np.einsum(a, a_axes, out_axes, out=out), out
-        return lambda: np.einsum(a, a_axes, b, b_axes, out_axes, out=out), out
+        return bind(self._axes, step, self._work, self._work), self._view(step.out, step.out.mask)
+
+    @staticmethod
+    def execute(axes: Axes, steps: Sequence[Contraction], work: Array, source: Array) -> None:
+        """Run contractions without scaling: out and b in ``work``, a in ``source``."""
+        for step in steps:
+            bind(axes, step, work, source)()
 
     def _exponentiate(self, theta: Array) -> float:
         """Fill in the potentials; return the sum of the factors' largest log-potentials."""
@@ -99,7 +110,7 @@ class Engine:
         for slot, (contract, out) in enumerate(self._upward):
             contract()
             scale = float(out.max())
-            if not _VANISHED < scale < np.inf:
+            if not VANISHED < scale < np.inf:
                 return False
             self._scales[slot] = scale
             out *= 1.0 / scale

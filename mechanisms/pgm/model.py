@@ -33,7 +33,7 @@ class Model:
     """
 
     __slots__ = (
-        "_axes", "_calibrated", "_extra", "_potentials", "_tree", "_zeros", "cliques", "converged", "domain", "loss", "passes",
+        "_axes", "_calibrated", "_engine", "_extra", "_potentials", "_tree", "_zeros", "cliques", "converged", "domain", "loss", "passes",
         "total",
     )  # fmt: skip
 
@@ -55,7 +55,8 @@ class Model:
         self._axes: Axes = axes
         self._tree: JunctionTree = structure.tree
         self._extra = structure.extra
-        self._calibrated = Calibrated(axes, structure.tree, structure.engine.beliefs())
+        self._calibrated = Calibrated(axes, structure.tree, structure.engine.beliefs(), total)
+        self._engine = type(structure.engine)
         self._zeros = dict(zeros)
         self._potentials: dict[int, Array] = {}
         start = 0
@@ -100,8 +101,8 @@ class Model:
         for clique in names:
             if len(set(clique)) != len(clique):
                 raise ConfigError(f"clique {clique}: an attribute occurs twice")
-        tables = self._calibrated.marginals(self._axes.mask(clique) for clique in names)
-        return [self._axes.outward(table * self.total, clique) for table, clique in zip(tables, names, strict=True)]
+        tables = self._calibrated.marginals([self._axes.mask(clique) for clique in names], self._engine)
+        return [self._axes.outward(table, clique) for table, clique in zip(tables, names, strict=True)]
 
     def sample(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:
         """Draw rows with low-variance rounding; a cell of probability 0 never occurs.
@@ -115,7 +116,7 @@ class Model:
         """
         if isinstance(rows, bool) or rows < 0:
             raise ConfigError("the number of rows is an integer of at least 0")
-        columns = sample_columns(self._axes, self._tree, self._calibrated.beliefs, rows, rng)
+        columns = sample_columns(self._axes, self._tree, [self._calibrated.belief(node) for node in range(len(self.cliques))], rows, rng)
         by_name = {self._axes.names[axis]: column for axis, column in columns.items()}
         return {name: by_name[name] for name in self.domain.attributes}
 

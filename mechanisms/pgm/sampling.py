@@ -7,6 +7,7 @@ expected number of the group's rows, rounded up or down. A cell of probability 0
 Source: Madow (1949), systematic sampling.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def _code(axes: Axes, columns: dict[int, Codes], mask: int, rows: int) -> Ints:
 
 
 def sample_columns(
-    axes: Axes, tree: JunctionTree, beliefs: tuple[Array, ...], rows: int, rng: np.random.Generator
+    axes: Axes, tree: JunctionTree, beliefs: Sequence[Array], rows: int, rng: np.random.Generator
 ) -> dict[int, Codes]:
     """Return one column of codes for each attribute (by inner number), each of exactly ``rows`` entries."""
     columns: dict[int, Codes] = {}

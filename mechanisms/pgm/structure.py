@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -21,6 +22,16 @@ def _planned(domain: Domain, measured: tuple[int, ...], fixed: tuple[int, ...]) 
     axes = axes_of(domain)
     tree = junction_tree(axes, (*measured, *fixed))
     return tree, plan(axes, tree, measured, fixed)
+
+
+@lru_cache(maxsize=1)
+def _engine_type() -> type[Engine]:
+    """Return the fastest backend that is installed: numba's interpreter, else NumPy."""
+    if find_spec("numba") is None:
+        return Engine
+    from mechanisms.pgm.inference_numba import NumbaEngine
+
+    return NumbaEngine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,11 +98,12 @@ def build(
             "measure fewer or smaller marginals, or raise the limit"
         )
     tables = [*allowed.values(), *(np.ones(axes.shape(mask)) for mask in free)]
-    engine = Engine(axes, program, tables, None)
+    backend = _engine_type()
+    engine = backend(axes, program, tables, None)
     if not allowed:
         return Structure(axes, tree, masks, beside, engine, None)
     uniform = engine.run(np.zeros(sum(axes.cells(mask) for mask in masks)))
     if uniform is None:
         raise ConfigError("the declared impossible combinations leave no possible row")
     support = (uniform[1] > 0).astype(np.float64)
-    return Structure(axes, tree, masks, beside, Engine(axes, program, tables, support), support)
+    return Structure(axes, tree, masks, beside, backend(axes, program, tables, support), support)
