@@ -27,7 +27,7 @@ Curve: TypeAlias = Callable[[Real], tuple[Real, Real]]
 """An increasing function of one positive number with its derivative."""
 
 MIN_EPSILON, MAX_EPSILON = Fraction(1, 10**6), Fraction(1000)
-MIN_DELTA = Fraction(1, 10**300)
+MIN_DELTA, MAX_DELTA = Fraction(1, 10**300), 1 - Fraction(1, 10**30)
 MIN_AMOUNT, MAX_AMOUNT = Fraction(1, 10**100), Fraction(10**100)
 
 DIGITS = 60
@@ -51,7 +51,7 @@ def epsilon(budget: Amount | Cap, delta: Fraction) -> Fraction:
 
     Args:
         budget: ρ, μ, or a cap; a cap's own δ is taken off ``delta`` first.
-        delta: from 1e-300 to 1 - 1e-300.
+        delta: from 1e-300 to 1 - 1e-30.
 
     Returns:
         A decimal of ``RESULT_DIGITS`` digits; 0 when the curve at ε = 0 does not exceed δ, and only then.
@@ -108,7 +108,7 @@ def cap_for(statement: EpsilonDelta, law: Law) -> Rho | Mu:
     """Return the largest ρ or μ that keeps a statement: a short rational, rounded down and evaluated again.
 
     Args:
-        statement: ε from 1e-6 to 1000, δ from 1e-300 to 1 - 1e-300.
+        statement: ε from 1e-6 to 1000, δ from 1e-300 to 1 - 1e-30.
         law: zcdp gives a ``Rho``, gdp a ``Mu``.
 
     Returns:
@@ -169,8 +169,8 @@ def _value(amount: Amount) -> Fraction:
 
 
 def _probability(delta: Fraction) -> Fraction:
-    if not MIN_DELTA <= delta <= 1 - MIN_DELTA:
-        raise ConfigError("conversions cover delta from 1e-300 to 1 - 1e-300, beyond a cap's own delta")
+    if not MIN_DELTA <= delta <= MAX_DELTA:
+        raise ConfigError("conversions cover delta from 1e-300 to 1 - 1e-30, beyond a cap's own delta")
     return delta
 
 

@@ -22,7 +22,7 @@ RELATIVE, ABSOLUTE = Fraction(1, 10**9), Fraction(1, 10**12)
 """How far two conversions may lie apart: relative, with an absolute floor."""
 
 _DIGITS = 50
-_LIMIT = Fraction(1, 10**300)
+_SMALLEST, _LARGEST = Fraction(1, 10**300), 1 - Fraction(1, 10**30)
 _STEPS_PER_UNIT = 14
 _REACH = 5
 
@@ -32,10 +32,10 @@ def epsilon(amount: Amount, delta: Fraction) -> Fraction:
 
     Args:
         amount: ρ or μ, as in ``accounting.convert.epsilon``.
-        delta: from 1e-300 to 1 - 1e-300.
+        delta: from 1e-300 to 1 - 1e-30.
     """
-    if not _LIMIT <= delta <= 1 - _LIMIT:
-        raise ConfigError("the second formula covers delta from 1e-300 to 1 - 1e-300")
+    if not _SMALLEST <= delta <= _LARGEST:
+        raise ConfigError("the second formula covers delta from 1e-300 to 1 - 1e-30")
     mp = _context(_amount(amount), 1 - delta)
     if isinstance(amount, Rho):
         return _zcdp_epsilon(mp, _real(mp, amount.value), _real(mp, delta))
@@ -52,7 +52,7 @@ def delta(amount: Amount, epsilon: Fraction) -> Fraction:
         value = mp.exp(logarithm)
     else:
         value = _gdp_delta(mp, mp.sqrt(_real(mp, amount.squared)), real_epsilon)[0]
-    return max(_LIMIT, min(Fraction(1), _exact(value)))
+    return max(_SMALLEST, min(Fraction(1), _exact(value)))
 
 
 def agree(first: Fraction, second: Fraction) -> bool:
