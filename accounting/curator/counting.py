@@ -4,6 +4,7 @@ No kernel can wrap, round or raise for any table of at most ``MAX_ROWS`` rows an
 ``check_query``; the bounds stand beside the arithmetic. Each kernel has a naive twin in the tests.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,7 +34,7 @@ def check_answer_size(query: Query, schema: Schema) -> None:
         QueryRefused: beyond ``MAX_ANSWER_CELLS`` cells; nothing spent.
     """
     if isinstance(query, Marginals):
-        total = sum(int(np.prod(query.coding.shape(schema, clique), dtype=object)) for clique in query.cliques)
+        total = sum(math.prod(query.coding.shape(schema, clique)) for clique in query.cliques)
         if total > MAX_ANSWER_CELLS:
             raise QueryRefused(
                 f"the tables of this question have {total} cells together; at most {MAX_ANSWER_CELLS} are answered at "
@@ -62,7 +63,7 @@ def count_tables(cells: CellTable, schema: Schema, cliques: tuple[Clique, ...], 
             numbers = _cell_numbers(coded, leading)
         last, width = coded.column(clique[-1]), coded.width(clique[-1])
         shape = coding.shape(schema, clique)
-        yield _count(numbers, last, width, int(np.prod(shape))).reshape(shape)
+        yield _count(numbers, last, width, math.prod(shape)).reshape(shape)
 
 
 class _CodedColumns:

@@ -64,7 +64,7 @@ class DelimitedFile:
         self._encoding = encoding
         self._compressed = compressed
         self._skip_blanks = all(column.strip for column in schema.declared)
-        with self._reader() as reader:
+        with self._reader(strict=False) as reader:  # so that a header with another delimiter is told as such
             header = [name.strip() for name in _header(reader)]
         if not header:
             raise InputFileError("the file is empty: its first line must hold the column names")
@@ -81,7 +81,7 @@ class DelimitedFile:
         """
         reader = None
         try:
-            with self._reader() as reader:
+            with self._reader(strict=True) as reader:
                 _header(reader)
                 rows = self._even_rows(reader, faults)
                 while cells := list(chain.from_iterable(islice(rows, max(1, _CELLS_PER_CHUNK // self._width)))):
@@ -116,12 +116,12 @@ class DelimitedFile:
         return column.problems_of_text(values)
 
     @contextmanager
-    def _reader(self) -> Iterator["_csv.Reader"]:
+    def _reader(self, *, strict: bool) -> Iterator["_csv.Reader"]:
         try:
             with self._path.open("rb") as raw, gzip.open(raw) if self._compressed else raw as data:
                 encoding = "utf-8-sig" if self._encoding == "utf-8" else self._encoding
                 with TextIOWrapper(data, encoding=encoding, newline="") as text:
-                    yield csv.reader(text, strict=True, skipinitialspace=self._skip_blanks)
+                    yield csv.reader(text, strict=strict, skipinitialspace=self._skip_blanks)
         except UnicodeError:
             problem = (
                 f"the file is not encoded as {self._encoding}: give its encoding, such as --encoding cp1252 or "

@@ -1,8 +1,10 @@
 """The handle: charges each question durably, counts exactly, adds noise, and stores the answer before giving it."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import accumulate
 from typing import final
 
 from accounting.curator.counting import check_answer_size, count_tables, l1_errors, selection_scores
@@ -148,9 +150,14 @@ def _noisy_answer(query: Query, rows: PrivateRows, entropy: Entropy) -> Answer:
     if isinstance(query, Total):
         return NoisyTotal(_UNSETTLED, cells.rows + int(rounded_gaussian(query.variance, 1, entropy)[0]))
     if isinstance(query, Marginals):
-        tables = count_tables(cells, schema, query.cliques, query.coding)
-        noisy = (table + rounded_gaussian(query.variance, table.size, entropy).reshape(table.shape) for table in tables)
-        return NoisyMarginals(_UNSETTLED, tuple(noisy))
+        sizes = [math.prod(query.coding.shape(schema, clique)) for clique in query.cliques]
+        noise = rounded_gaussian(query.variance, sum(sizes), entropy)
+        tables = []
+        for table, end in zip(count_tables(cells, schema, query.cliques, query.coding), accumulate(sizes), strict=True):
+            noisy = noise[end - table.size : end].reshape(table.shape)
+            noisy += table
+            tables.append(noisy)
+        return NoisyMarginals(_UNSETTLED, tuple(tables))
     if isinstance(query, Errors):
         errors = l1_errors(query, cells, schema)
         return NoisyErrors(_UNSETTLED, errors + rounded_gaussian(query.variance, errors.size, entropy))

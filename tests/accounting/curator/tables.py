@@ -36,7 +36,10 @@ def write(path: Path, text: str, encoding: str = "utf-8") -> Path:
 
 
 def account(
-    cap: Fraction = Fraction(10), unit: PrivacyUnit | None = None, noise: str = "test-seeded", ledger: Ledger | None = None
+    cap: Fraction = Fraction(10),
+    unit: PrivacyUnit | None = None,
+    noise: str = "test-seeded",
+    ledger: Ledger | None = None,
 ) -> Account:
     """The account of a release for tests, on a ledger of its own."""
     ledger = ledger or Ledger.in_memory()

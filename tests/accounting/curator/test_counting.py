@@ -158,7 +158,9 @@ def test_p18_one_row_moves_no_error_by_more_than_a_grid(rows, data):
         data.draw(st.lists(st.integers(-5 * grid, 5 * grid), min_size=size, max_size=size)), dtype=np.int64
     ).reshape(Coding().shape(SCHEMA, clique))
     query = Errors((clique,), (estimate,), grid, Fraction(1))
-    moved = abs(int(l1_errors(query, table_of(rows), SCHEMA)[0]) - int(l1_errors(query, table_of(neighbour), SCHEMA)[0]))
+    moved = abs(
+        int(l1_errors(query, table_of(rows), SCHEMA)[0]) - int(l1_errors(query, table_of(neighbour), SCHEMA)[0])
+    )
     assert moved <= grid
 
 

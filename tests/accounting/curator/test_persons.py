@@ -13,9 +13,7 @@ from accounting.curator import persons
 from accounting.curator.persons import KEY_BYTES, NO_PERSON, kept_rows
 
 ROW_KINDS = tuple(itertools.product((0, 1), (0, 1)))
-PERSON_KINDS = tuple(
-    rows for size in range(5) for rows in itertools.combinations_with_replacement(ROW_KINDS, size)
-)
+PERSON_KINDS = tuple(rows for size in range(5) for rows in itertools.combinations_with_replacement(ROW_KINDS, size))
 """Every multiset of at most four rows over two binary columns."""
 
 

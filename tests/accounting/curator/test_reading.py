@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import accounting
 from accounting.curator import FileForm, check_file, delimited, form, load
 from accounting.curator.form import bytes_per_row
 from accounting.errors import ConfigError, DpReleaseError, InputFileError
@@ -48,7 +49,7 @@ def assert_no_private_trace(error: BaseException) -> None:
     assert error.__context__ is None
     assert error.__cause__ is None
     for frame, _ in traceback.walk_tb(error.__traceback__):
-        if "/accounting/" in frame.f_code.co_filename:
+        if Path(accounting.__file__).parent in Path(frame.f_code.co_filename).parents:
             assert frame.f_code.co_name in {"load", "check_file", "schema_check", "without_rows"}
             assert CANARY not in repr(frame.f_locals)
 
@@ -70,7 +71,7 @@ def test_a_plain_file(tmp_path):
         "\ufeff" + HEADER + "a,1,x\nb,2,y\n",
         HEADER + "a,1,x\r\nb,2,y",
         HEADER.replace("\n", "\r") + "a,1,x\rb,2,y\r",
-        HEADER + "\na,1,x\n\n  \n\"\"\nb,2,y\n\n\n",
+        HEADER + '\na,1,x\n\n  \n""\nb,2,y\n\n\n',
         "\n" + HEADER + "a,1,x\nb,2,y\n",
         " letter , age,who \n" + "a,1,x\nb,2,y\n",
         '"letter","age","who"\n"a","1","x"\n"b",2,"a ""quoted"", name\r\nof two lines, with 🐤"\n',
@@ -173,6 +174,7 @@ def test_p28_every_text_in_every_cell_is_read(tmp_path, cells):
         (b"\x28\xb5\x2f\xfd", "zstd"),
         (b"FEA1", "Feather of version 1"),
     ],
+    ids=lambda value: value if isinstance(value, str) and "\n" not in value and len(value) < 60 else "data",
 )
 def test_faults_of_form_are_refused_in_public_words(tmp_path, data, words):
     assert words in refusal(tmp_path, data)
@@ -235,7 +237,8 @@ def test_a_file_over_the_limit_of_memory_is_refused_by_public_numbers(tmp_path, 
 
 def test_memory_grows_with_the_schema_and_the_unit():
     wide = schema_of(
-        {"name": "n", "kind": "integer", "min": 0, "max": 10**6, "nullable": True}, {"name": "who", "kind": "identifier"}
+        {"name": "n", "kind": "integer", "min": 0, "max": 10**6, "nullable": True},
+        {"name": "who", "kind": "identifier"},
     )
     assert bytes_per_row(wide, RowUnit()) > bytes_per_row(SCHEMA, RowUnit())
     assert bytes_per_row(wide, person(1)) > bytes_per_row(wide, RowUnit())
@@ -271,7 +274,9 @@ def test_p46_rows_without_an_id_are_dropped_and_ids_keep_their_spelling(tmp_path
     text = HEADER + "a,1,\na,2,\nb,1,x\nb,2,x\nc,1, x\n"
     kept = load_text(tmp_path, text, person(1))
     assert sorted(cells_of(kept, "letter")) == [1, 2]
-    stripping = schema_of(categorical("letter"), {"name": "who", "kind": "identifier", "strip": True, "null_strings": ["-"]})
+    stripping = schema_of(
+        categorical("letter"), {"name": "who", "kind": "identifier", "strip": True, "null_strings": ["-"]}
+    )
     kept = load_text(tmp_path, "letter,who\na,-\nb,x\nc, x\n", PersonUnit("who", 2), schema=stripping)
     assert sorted(cells_of(kept, "letter")) == [1, 2]
 
@@ -312,7 +317,7 @@ class TestPublishedFiles:
     folder = Path(os.environ.get("DPRELEASE_DATA", "../shared/data"))
 
     def test_uci_adult_with_blanks_after_commas_and_a_blank_last_line(self):
-        names = (self.folder / "adult.csv").open().readline().strip().split(", ")
+        names = (self.folder / "adult.csv").read_text().splitlines()[0].split(", ")
         strip = {"strip": True, "null_strings": ["?"], "nullable": True}
         columns = [{"name": name, "kind": "categorical", "categories": ["x"], **strip} for name in names]
         columns[0] = {"name": "age", "kind": "integer", "min": 17, "max": 90, **strip}
@@ -324,7 +329,7 @@ class TestPublishedFiles:
         assert cells_of(rows, "age")[:3] == [22, 33, 21]
 
     def test_heart_disease_with_a_byte_order_mark(self):
-        names = (self.folder / "heart_bom.csv").open(encoding="utf-8-sig").readline().strip().split(",")
+        names = (self.folder / "heart_bom.csv").read_text(encoding="utf-8-sig").splitlines()[0].split(",")
         columns = [categorical(name) for name in names]
         columns[0] = {"name": names[0], "kind": "integer", "min": 0, "max": 120, "nullable": True}
         rows = load(self.folder / "heart_bom.csv", schema_of(*columns), RowUnit())
