@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accounting.errors import ConfigError
@@ -25,6 +25,7 @@ from accounting.exact import (
     to_text,
 )
 
+MANY = settings(max_examples=100, deadline=None)
 POSITIVE = st.fractions(min_value=Fraction(1, 10**30), max_value=Fraction(10**30)).filter(bool)
 
 
@@ -157,6 +158,7 @@ def test_a_rational_of_wrapping_integers_becomes_one_of_pythons():
     assert value * 4 == Fraction(2**64, 3)
 
 
+@MANY
 @given(POSITIVE, st.integers(min_value=1, max_value=80))
 def test_short_rationals_lie_on_their_side_and_are_close(value, bits):
     below, above = short_below(value, bits), short_above(value, bits)
@@ -179,6 +181,7 @@ def test_a_number_that_is_short_stays():
     assert short_below(Fraction(3, 8)) == short_above(Fraction(3, 8)) == Fraction(3, 8)
 
 
+@MANY
 @given(POSITIVE, st.integers(min_value=1, max_value=100))
 def test_square_roots_lie_on_their_side_and_are_close(value, bits):
     below, above = sqrt_below(value, bits), sqrt_above(value, bits)
@@ -194,6 +197,7 @@ def test_square_roots_of_squares_are_exact():
         sqrt_below(Fraction(-1))
 
 
+@MANY
 @given(st.fractions())
 def test_floats_lie_on_their_side_and_are_nearest(value):
     below, above = float_below(value), float_above(value)
@@ -226,6 +230,7 @@ def test_decimals_lie_on_their_side(value, below, above):
     assert (decimal_below(value), decimal_above(value)) == (below, above)
 
 
+@MANY
 @given(st.fractions(min_value=0))
 def test_decimals_enclose(value):
     assert Fraction(decimal_below(value)) <= value <= Fraction(decimal_above(value))
