@@ -11,35 +11,49 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from accounting.curator.form import memory_limit
 from accounting.curator.rows import CellTable
 from accounting.errors import QueryRefused
-from accounting.queries import Clique, Coding, Errors, Ints, Marginals, Query, Select
+from accounting.queries import Clique, Coding, Errors, Ints, Marginals, Query, Select, Total
 from accounting.schema import Schema
 
 SATURATION = 2**62
 """Scores and errors are clamped to ±2^62: clamping is 1-Lipschitz, and noise still fits beside it in 64 bits."""
 
-MAX_ANSWER_CELLS = 2**27
-"""The most cells that the tables of one Marginals question may have together: 1 GiB of int64."""
+MAX_ANSWER_CELLS = 2**25
+"""The most cells that the tables of one Marginals question have together; their text then fits into any store."""
 
+_BYTES_PER_COUNTED_CELL = 32
+"""Counts, a block's counts, terms of the L1 error and one temporary."""
+_BYTES_PER_ANSWERED_CELL = 80
+"""The noisy count as int64, as a Python integer and as text."""
 _BLOCK = 2**16
 _LOW_BITS = 27
 _LOW_MASK = 2**_LOW_BITS - 1
 
 
-def check_answer_size(query: Query, schema: Schema) -> None:
-    """Refuse a question whose answer is too large to hold and to store.
+def check_question_size(query: Query, schema: Schema) -> None:
+    """Refuse a question whose tables cannot be held while counting, or whose answer cannot be stored.
 
     Raises:
-        QueryRefused: beyond ``MAX_ANSWER_CELLS`` cells; nothing spent.
+        QueryRefused: beyond ``MAX_ANSWER_CELLS`` cells to answer, or beyond half of the machine's memory; nothing spent.
     """
-    if isinstance(query, Marginals):
-        total = sum(math.prod(query.coding.shape(schema, clique)) for clique in query.cliques)
-        if total > MAX_ANSWER_CELLS:
-            raise QueryRefused(
-                f"the tables of this question have {total} cells together; at most {MAX_ANSWER_CELLS} are answered at "
-                "once: split the question or use a coarser coding"
-            )
+    if isinstance(query, Total):
+        return
+    cliques = query.cliques if isinstance(query, Marginals) else query.candidates
+    cells = [math.prod(query.coding.shape(schema, clique)) for clique in cliques]
+    answered = sum(cells) if isinstance(query, Marginals) else 0
+    if answered > MAX_ANSWER_CELLS:
+        raise QueryRefused(
+            f"the tables of this question have {answered} cells together; at most {MAX_ANSWER_CELLS} are answered at "
+            "once: split the question or use a coarser coding"
+        )
+    needed = max(cells) * _BYTES_PER_COUNTED_CELL + answered * _BYTES_PER_ANSWERED_CELL
+    if needed > memory_limit():
+        raise QueryRefused(
+            f"this question needs about {needed >> 20} MiB, more than half of this machine's memory: use smaller "
+            "cliques or a coarser coding"
+        )
 
 
 def count_tables(cells: CellTable, schema: Schema, cliques: tuple[Clique, ...], coding: Coding) -> Iterator[Ints]:

@@ -91,7 +91,7 @@ class PrivateRows(Opaque):
         """The privacy unit whose bound on rows is enforced."""
         return self._unit
 
-    def reveal_to_curator(self) -> CellTable:
+    def cells_for_curator(self) -> CellTable:
         """Return the rows that count: for the curator's handle only, never for code outside ``accounting.curator``."""
         return self._open()
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import final
 
-from accounting.curator.counting import check_answer_size, count_tables, l1_errors, selection_scores
+from accounting.curator.counting import check_question_size, count_tables, l1_errors, selection_scores
 from accounting.curator.rows import Opaque, PrivateRows
 from accounting.errors import ConfigError, StoppedAfterSpending
 from accounting.events import price
@@ -114,7 +114,7 @@ class _Handle(Opaque):
             no context or frame that held counts is attached.
         """
         check_query(query, self._schema)
-        check_answer_size(query, self._schema)
+        check_question_size(query, self._schema)
         if not isinstance(query, Select):
             check_variance(query.variance)
         event = question_event(query, self._unit)
@@ -146,7 +146,7 @@ class _Handle(Opaque):
 
 def _noisy_answer(query: Query, rows: PrivateRows, entropy: Entropy) -> Answer:
     """Count exactly and add noise: the only function that holds exact counts, and they end with it."""
-    schema, cells = rows.schema, rows.reveal_to_curator()
+    schema, cells = rows.schema, rows.cells_for_curator()
     if isinstance(query, Total):
         return NoisyTotal(_UNSETTLED, cells.rows + int(rounded_gaussian(query.variance, 1, entropy)[0]))
     if isinstance(query, Marginals):

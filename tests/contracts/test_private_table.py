@@ -191,8 +191,10 @@ class TestEveryHandle:
         assert repr(handle) == str(handle) == "<_Handle: contents withheld>"
 
     def test_p19_no_attribute_leads_to_rows(self, handle):
-        """Every path of plain attributes, slots and containers: no array but the schema's own. (Closures are not walked: in one
-        process nothing can hide from code that opens them, as docs/guarantees.md says.)"""
+        """Follow every path of plain attributes, slots and containers: no array but the schema's own.
+
+        Closures are not opened: in one process nothing can hide from code that does (docs/guarantees.md).
+        """
         seen: set[int] = set()
         waiting: list[object] = [handle]
         while waiting:
@@ -412,3 +414,15 @@ def test_p28_degenerate_tables_are_answered_like_any_other(tmp_path, unit, text)
     assert all(math.prod(part.shape) == part.size for part in answers[1].tables)
     kinds = [json.loads(line)["kind"] for line in release.ledger.export("toy")]
     assert kinds == ["dataset-opened", "allotted"] + ["reserved", "started", "settled"] * len(QUESTIONS)
+
+
+def test_p27_only_the_curator_opens_private_rows():
+    """The one method that gives rows out is called in accounting/curator alone, and mechanisms never name it."""
+    root = Path(table.__file__).parents[2]
+    callers = {
+        path.relative_to(root).parts[:2]
+        for package in ("accounting", "mechanisms", "audits", "release")
+        for path in (root / package).rglob("*.py")
+        if "cells_for_curator" in path.read_text(encoding="utf-8")
+    }
+    assert callers == {("accounting", "curator")}

@@ -114,4 +114,4 @@ class TestWrongTwins:
         monkeypatch.setattr(planted, "number_persons", lambda ids, _: (0 for _ in ids))
         unit = UNITS["two rows"]
         pairs = self.changed("one marginal", unit)
-        assert any(0 < int(((one - other) ** 2).sum()) and one.sum() == other.sum() for one, other in pairs)
+        assert any(int(((one - other) ** 2).sum()) > 0 and one.sum() == other.sum() for one, other in pairs)

@@ -66,7 +66,7 @@ def vector(exact: object) -> np.ndarray:
 
 @cache
 def neighbours(unit: PrivacyUnit) -> tuple[tuple[World, World], ...]:
-    """All pairs (without, with) of one unit: for rows up to 3 beside it, for persons one person of up to k rows beside it.
+    """All pairs (without, with) of one unit: up to three rows beside it, or one person of up to k rows.
 
     The person that comes or goes has up to k + 1 rows of any kinds, one more than is kept.
     """

@@ -51,8 +51,8 @@ def seeded(seed: int = 0) -> SeededEntropy:
     return SeededEntropy(seed)
 
 
-def cells_of(rows, name: str) -> list[int]:  # noqa: ANN001
-    return rows.reveal_to_curator().columns[name].tolist()
+def cells_of(rows, name: str) -> list[int]:
+    return rows.cells_for_curator().columns[name].tolist()
 
 
 def person(k: int) -> PersonUnit:

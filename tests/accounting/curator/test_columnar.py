@@ -1,6 +1,6 @@
 """Parquet and Arrow files: read by their types, equal to the CSV of the same table, refused for their form only."""
 
-import datetime
+import datetime as dt
 import uuid
 from decimal import Decimal
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_typed_files_equal_the_csv_of_the_same_table(tmp_path, kind, unit, monke
     assert check_file(typed, SCHEMA, unit) == FileForm(kind, None)
     found, expected = load(typed, SCHEMA, unit), load(text, SCHEMA, unit)
     assert found.commit(bytes(32)) == expected.commit(bytes(32))
-    assert found.reveal_to_curator().rows == expected.reveal_to_curator().rows == (4 if unit == RowUnit() else 2)
+    assert found.cells_for_curator().rows == expected.cells_for_curator().rows == (4 if unit == RowUnit() else 2)
     if unit == RowUnit():
         assert cells_of(found, "letter") == cells_of(expected, "letter") == [0, 3, 2, 3]
         assert cells_of(found, "age") == cells_of(expected, "age")
@@ -54,12 +54,12 @@ KINDS = schema_of(
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_types(tmp_path, kind):
-    day = datetime.date(2000, 1, 3)
+    day = dt.date(2000, 1, 3)
     table = pa.table(
         {
             "flag": pa.array([True, False, None]),
             "real": pa.array([0.1, float("inf"), float("nan")], pa.float32()),
-            "day": pa.array([day, None, datetime.date(1000, 1, 1)]),
+            "day": pa.array([day, None, dt.date(1000, 1, 1)]),
             "code": pa.array([1.0, 2.0, None]).dictionary_encode(),
             "who": pa.array([Decimal("1.5"), Decimal("2.5"), None]),
         }
@@ -70,7 +70,7 @@ def test_types(tmp_path, kind):
     assert cells_of(rows, "real")[0] == 0
     assert cells_of(rows, "day")[:2] == [2, 31]
     assert cells_of(rows, "code") == [0, 1, 2]
-    assert load(path, KINDS, person(1)).reveal_to_curator().rows == 2
+    assert load(path, KINDS, person(1)).cells_for_curator().rows == 2
 
 
 @pytest.mark.parametrize(
@@ -88,17 +88,17 @@ def test_types(tmp_path, kind):
 def test_ids_of_every_plain_type(tmp_path, ids, persons):
     schema = schema_of(categorical("letter"), {"name": "who", "kind": "identifier"})
     path = save(tmp_path / "t", pa.table({"letter": ["a"] * 4, "who": ids}), "arrow")
-    assert load(path, schema, person(1)).reveal_to_curator().rows == persons
-    assert load(path, schema, person(2)).reveal_to_curator().rows == 3
+    assert load(path, schema, person(1)).cells_for_curator().rows == persons
+    assert load(path, schema, person(2)).cells_for_curator().rows == 3
 
 
 def test_identifiers_that_are_not_needed_may_be_of_any_type(tmp_path):
-    table = pa.table({"letter": ["a"], "who": [[1, 2]], "when": [datetime.time(1)]})
+    table = pa.table({"letter": ["a"], "who": [[1, 2]], "when": [dt.time(1)]})
     schema = schema_of(
         categorical("letter"), {"name": "who", "kind": "identifier"}, {"name": "when", "kind": "identifier"}
     )
     path = save(tmp_path / "t", table, "parquet")
-    assert load(path, schema, RowUnit()).reveal_to_curator().rows == 1
+    assert load(path, schema, RowUnit()).cells_for_curator().rows == 1
     with pytest.raises(InputFileError, match="column 'who' holds no plain values"):
         load(path, schema, person(1))
     with pytest.raises(InputFileError, match="the id column 'when' holds dates or times"):
@@ -130,10 +130,10 @@ def test_columns_with_dots_and_commas_in_their_names(tmp_path):
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_empty_tables_and_all_null_columns(tmp_path, kind):
     nothing = pa.table({"letter": pa.nulls(0), "age": pa.array([], pa.int8()), "who": pa.array([], pa.string())})
-    assert load(save(tmp_path / "t", nothing, kind), SCHEMA, person(2)).reveal_to_curator().rows == 0
+    assert load(save(tmp_path / "t", nothing, kind), SCHEMA, person(2)).cells_for_curator().rows == 0
     nulls = pa.table({"letter": pa.nulls(2), "age": pa.nulls(2), "who": pa.nulls(2)})
     assert cells_of(load(save(tmp_path / "t", nulls, kind), SCHEMA, RowUnit()), "letter") == [3, 3]
-    assert load(save(tmp_path / "t", nulls, kind), SCHEMA, person(2)).reveal_to_curator().rows == 0
+    assert load(save(tmp_path / "t", nulls, kind), SCHEMA, person(2)).cells_for_curator().rows == 0
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])

@@ -18,7 +18,7 @@ from tests.accounting.curator.tables import person, write
 HEADER = "letter,age,who\n"
 
 
-def check(tmp_path, text, unit=None):  # noqa: ANN001
+def check(tmp_path, text, unit=None):
     path = write(tmp_path / "t.csv", text)
     return schema_check(path, SCHEMA, unit or RowUnit()).reveal_to_curator()
 

@@ -12,7 +12,7 @@ from accounting.curator import counting
 from accounting.curator.counting import (
     MAX_ANSWER_CELLS,
     SATURATION,
-    check_answer_size,
+    check_question_size,
     count_tables,
     l1_error,
     l1_errors,
@@ -164,12 +164,27 @@ def test_p18_one_row_moves_no_error_by_more_than_a_grid(rows, data):
     assert moved <= grid
 
 
+WIDE = {"kind": "integer", "min": 0, "max": 2**21 - 1, "nullable": False, "replacement": 0}
+
+
 def test_an_answer_too_large_to_store_is_refused_before_it_costs():
-    names = [f"n{index}" for index in range(65)]
-    wide = {"kind": "integer", "min": 0, "max": 2**21 - 1, "nullable": False, "replacement": 0}
-    schema = schema_of(*({"name": name, **wide} for name in names))
-    fits = Marginals(tuple((name,) for name in names[:64]), Fraction(1))
-    check_answer_size(fits, schema)
-    with pytest.raises(QueryRefused, match=f"{65 * 2**21} cells together; at most {MAX_ANSWER_CELLS}"):
-        check_answer_size(Marginals(tuple((name,) for name in names), Fraction(1)), schema)
-    check_answer_size(Total(Fraction(1)), schema)
+    names = [f"n{index}" for index in range(17)]
+    schema = schema_of(*({"name": name, **WIDE} for name in names))
+    check_question_size(Marginals(tuple((name,) for name in names[:16]), Fraction(1)), schema)
+    with pytest.raises(QueryRefused, match=f"{17 * 2**21} cells together; at most {MAX_ANSWER_CELLS}"):
+        check_question_size(Marginals(tuple((name,) for name in names), Fraction(1)), schema)
+    check_question_size(Total(Fraction(1)), schema)
+
+
+def test_a_question_over_the_machines_memory_is_refused_before_it_costs(monkeypatch):
+    schema = schema_of({"name": "n", **WIDE}, {"name": "m", **WIDE})
+    estimates = (np.zeros(2**21, np.int64), np.zeros(2**21, np.int64))
+    errors = Errors((("n",), ("m",)), estimates, 1, Fraction(1))
+    marginal = Marginals((("n",),), Fraction(1))
+    monkeypatch.setattr(counting, "memory_limit", lambda: 2**26)
+    check_question_size(errors, schema)  # one table at a time
+    with pytest.raises(QueryRefused, match="needs about 224 MiB, more than half"):
+        check_question_size(marginal, schema)
+    monkeypatch.setattr(counting, "memory_limit", lambda: 2**26 - 1)
+    with pytest.raises(QueryRefused, match="needs about 64 MiB"):
+        check_question_size(errors, schema)

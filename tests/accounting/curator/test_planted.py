@@ -24,7 +24,7 @@ ESTIMATES = (np.zeros(4, np.int64), np.zeros((4, 10), np.int64))
 
 def test_exact_answers_are_the_curators_kernels(tmp_path):
     rows = load(write(tmp_path / "t.csv", "letter,age,who\na,1,x\nb,2,x\n,9,y\nb,2,\n"), SCHEMA, RowUnit())
-    assert exact_answer(Total(Fraction(1)), SCHEMA, TICKS, RowUnit()) == rows.reveal_to_curator().rows == 4
+    assert exact_answer(Total(Fraction(1)), SCHEMA, TICKS, RowUnit()) == rows.cells_for_curator().rows == 4
     letters, both = exact_answer(Marginals(CLIQUES, Fraction(1)), SCHEMA, TICKS, RowUnit())
     assert letters.tolist() == [1, 2, 0, 1]
     assert both[1].tolist() == [0, 0, 2, 0, 0, 0, 0, 0, 0, 0]

@@ -22,13 +22,13 @@ HEADER = "letter,age,who\n"
 CANARY = "Kanarienvogel"
 
 
-def load_text(tmp_path: Path, text: str, unit=None, schema=SCHEMA, encoding: str = "utf-8"):  # noqa: ANN001
+def load_text(tmp_path: Path, text: str, unit=None, schema=SCHEMA, encoding: str = "utf-8"):
     path = write(tmp_path / "t.csv", text, encoding)
     assert check_file(path, schema, unit or RowUnit(), encoding=encoding).kind == "csv"
     return load(path, schema, unit or RowUnit(), encoding=encoding)
 
 
-def refusal(tmp_path: Path, data: str | bytes, unit=None, schema=SCHEMA, encoding: str = "utf-8") -> str:  # noqa: ANN001
+def refusal(tmp_path: Path, data: str | bytes, unit=None, schema=SCHEMA, encoding: str = "utf-8") -> str:
     """The one text with which both the check and the load refuse a file; free of anything private."""
     path = tmp_path / "t.csv"
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
@@ -58,9 +58,9 @@ def test_a_plain_file(tmp_path):
     rows = load_text(tmp_path, HEADER + "a,0,x\nb,9,y\n,5,z\n")
     assert cells_of(rows, "letter") == [0, 1, 3]
     assert cells_of(rows, "age") == [0, 9, 5]
-    assert rows.reveal_to_curator().rows == 3
-    assert rows.reveal_to_curator().columns["age"].dtype == np.uint8
-    assert set(rows.reveal_to_curator().columns) == {"letter", "age"}
+    assert rows.cells_for_curator().rows == 3
+    assert rows.cells_for_curator().columns["age"].dtype == np.uint8
+    assert set(rows.cells_for_curator().columns) == {"letter", "age"}
     assert rows.schema is SCHEMA
     assert rows.unit == RowUnit()
 
@@ -104,8 +104,8 @@ def test_a_compressed_file_whatever_its_name(tmp_path):
 
 def test_empty_and_tiny_tables_are_legal(tmp_path):
     for unit in (RowUnit(), person(2)):
-        assert load_text(tmp_path, HEADER, unit).reveal_to_curator().rows == 0
-        assert load_text(tmp_path, HEADER + "a,1,x", unit).reveal_to_curator().rows == 1
+        assert load_text(tmp_path, HEADER, unit).cells_for_curator().rows == 0
+        assert load_text(tmp_path, HEADER + "a,1,x", unit).cells_for_curator().rows == 1
 
 
 def test_one_column_table_keeps_nulls_and_ignores_blank_lines(tmp_path):
@@ -141,7 +141,7 @@ def test_p28_every_text_in_every_cell_is_read(tmp_path, cells):
     for unit in (RowUnit(), person(1)):
         rows = load_text(tmp_path, HEADER + quoted, unit)
         ids = {row[2] for row in cells if row[2]}
-        assert rows.reveal_to_curator().rows == (len(cells) if unit == RowUnit() else len(ids))
+        assert rows.cells_for_curator().rows == (len(cells) if unit == RowUnit() else len(ids))
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_rows_are_streamed_in_chunks(tmp_path, monkeypatch):
     assert cells_of(parts, "letter") == cells_of(whole, "letter")
     assert cells_of(parts, "age") == cells_of(whole, "age")
     assert parts.commit(bytes(32)) == whole.commit(bytes(32))
-    assert load_text(tmp_path, text, person(3)).reveal_to_curator().rows == 12
+    assert load_text(tmp_path, text, person(3)).cells_for_curator().rows == 12
 
 
 def test_p46_rows_without_an_id_are_dropped_and_ids_keep_their_spelling(tmp_path):
@@ -324,8 +324,8 @@ class TestPublishedFiles:
         columns[9] = {"name": "sex", "kind": "categorical", "categories": ["Male", "Female"], **strip}
         columns[13] |= {"categories": ["United-States"], "undeclared": "null"}
         rows = load(self.folder / "adult.csv", schema_of(*columns), RowUnit())
-        assert rows.reveal_to_curator().rows == 32_561
-        assert np.bincount(rows.reveal_to_curator().columns["sex"]).tolist() == [21_790, 10_771]
+        assert rows.cells_for_curator().rows == 32_561
+        assert np.bincount(rows.cells_for_curator().columns["sex"]).tolist() == [21_790, 10_771]
         assert cells_of(rows, "age")[:3] == [22, 33, 21]
 
     def test_heart_disease_with_a_byte_order_mark(self):
@@ -333,5 +333,5 @@ class TestPublishedFiles:
         columns = [categorical(name) for name in names]
         columns[0] = {"name": names[0], "kind": "integer", "min": 0, "max": 120, "nullable": True}
         rows = load(self.folder / "heart_bom.csv", schema_of(*columns), RowUnit())
-        assert rows.reveal_to_curator().rows == 303
+        assert rows.cells_for_curator().rows == 303
         assert 120 + 1 not in cells_of(rows, names[0])

@@ -20,7 +20,7 @@ def private_rows() -> PrivateRows:
     return PrivateRows(SCHEMA, RowUnit(), cells, b"d" * 32)
 
 
-@pytest.mark.parametrize("make", [private_rows, lambda: private_rows().reveal_to_curator()], ids=["rows", "cells"])
+@pytest.mark.parametrize("make", [private_rows, lambda: private_rows().cells_for_curator()], ids=["rows", "cells"])
 def test_no_representation_no_copy_no_pickle(make):
     value = make()
     assert repr(value) == str(value) == f"{value}" == f"<{type(value).__name__}: contents withheld>"
@@ -65,7 +65,7 @@ def test_cells_take_the_smallest_unsigned_dtype():
 def test_the_digest_of_rows_is_free_of_order_and_of_chunks():
     ticks = np.array([[0], [2], [-1], [2]], dtype=np.int64)
 
-    def digest(*parts) -> bytes:  # noqa: ANN002
+    def digest(*parts) -> bytes:
         found = TableDigest(SCHEMA)
         for part in parts:
             found.add(part)

@@ -31,13 +31,13 @@ ROWS = ["a,1,x\n", "b,2,x\n", "b,2,y\n", ",9,y\n", "c,0,\n", "a,7,z\n"]
 TICKS = {"letter": np.array([0, 1, 1, -1, 2, 0]), "age": np.array([1, 2, 2, 9, 0, 7])}
 
 
-def handle_on(tmp_path, lines, unit=None, *, seed=5, header=HEADER, ledger=None, cap=Fraction(1000)):  # noqa: ANN001
+def handle_on(tmp_path, lines, unit=None, *, seed=5, header=HEADER, ledger=None, cap=Fraction(1000)):
     unit = unit or RowUnit()
     rows = load(write(tmp_path / "t.csv", header + "".join(lines)), SCHEMA, unit)
     return private_table(rows, account(cap, unit, ledger=ledger), seeded(seed))
 
 
-def values(answer) -> list[int]:  # noqa: ANN001
+def values(answer) -> list[int]:
     """An answer's numbers, without its entry."""
     for name in ("value", "index"):
         if hasattr(answer, name):
@@ -111,7 +111,7 @@ def test_p27_exact_counts_appear_in_no_ledger_entry_and_stay_in_no_object(tmp_pa
     assert {name for name in before if before[name] is not after[name]} == {"_asked", "_spent"}
 
 
-def story(tmp_path, lines) -> list[str]:  # noqa: ANN001
+def story(tmp_path, lines) -> list[str]:
     """Everything that is not noise in a fixed run: entries without answers, amounts, refusals."""
     ledger = Ledger.in_memory()
     handle = handle_on(tmp_path, lines, ledger=ledger, cap=Fraction(3))
