@@ -152,7 +152,7 @@ class Adaptive(ABC):
             )
             log = run_rounds(asker, fitting, settings, self._chooser(), watch)
         watch(Progress(steps, steps, "draw the synthetic rows", asker.share))
-        return fitting.release(asker, rng, rows, {"rounds": list(log)})
+        return fitting.release(asker, rng, rows, self.draft.candidates.cliques, {"rounds": list(log)})
 
     @abstractmethod
     def _chooser(self) -> Choose:

@@ -85,6 +85,7 @@ class _NoisyErrors:
             coding=fitting.hybrid.coding,
         )
         answer = cast("NoisyErrors", asker.ask(query))
+        fitting.offers.answered(query, answer)
         self._known.update(zip(cliques, (answer.values / grid).tolist(), strict=True))
 
     def _scores(self, pool: Pool, sigma: float) -> npt.NDArray[np.float64]:

@@ -23,6 +23,7 @@ from accounting.queries import (
 from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
 from mechanisms.base import Asked, Plan, QuestionKind
+from mechanisms.noisy import NoisyTable
 
 _SHORT_BITS = 64
 _KINDS: dict[type, QuestionKind] = {Total: "total", Marginals: "marginals", Select: "select", Errors: "errors"}
@@ -103,12 +104,10 @@ class Asker:
 
     def marginals(
         self, cliques: tuple[Clique, ...], amount: Fraction, coding: Coding | None = None
-    ) -> tuple[NoisyMarginals, Fraction]:
-        """Measure contingency tables of equal noise for exactly ``amount`` together (ρ or μ²).
-
-        Returns:
-            The answer and the variance σ² of each cell.
-        """
+    ) -> tuple[NoisyTable, ...]:
+        """Measure contingency tables of equal noise for exactly ``amount`` together (ρ or μ²)."""
         sensitivity_squared = Fraction(self._unit.max_rows**2 * len(cliques))
         variance = gaussian_variance(sensitivity_squared, amount, self._cap.law)
-        return cast("NoisyMarginals", self.ask(Marginals(cliques, variance, coding or Coding()))), variance
+        answer = cast("NoisyMarginals", self.ask(Marginals(cliques, variance, coding or Coding())))
+        tables = zip(cliques, answer.tables, strict=True)
+        return tuple(NoisyTable.measured(clique, table, variance) for clique, table in tables)

@@ -12,6 +12,7 @@ from accounting.canonical import Json
 from accounting.queries import Answer, Marginals, PrivateTable, Total
 from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
+from mechanisms.bounds import ErrorBounds
 from mechanisms.table import SyntheticTable
 
 QuestionKind = Literal["total", "marginals", "select", "errors"]
@@ -98,12 +99,14 @@ class MechanismResult:
     Args:
         synthetic: the synthetic rows.
         transcript: every question and answer, in order.
+        error_bounds: how far the synthetic rows may be from the private table, marginal by marginal.
         model: the fitted model where the mechanism has one.
         notes: public facts for the manifest and the report (rounds run, model size, …), JSON values.
     """
 
     synthetic: SyntheticTable
     transcript: tuple[Asked, ...]
+    error_bounds: ErrorBounds
     model: Any = None
     notes: dict[str, Json] = field(default_factory=dict)
 

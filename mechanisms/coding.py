@@ -14,6 +14,7 @@ import numpy.typing as npt
 from accounting.queries import Coding
 from accounting.schema import Column, Schema
 from mechanisms.decoding import ticks_of_cells
+from mechanisms.noisy import NoisyTable
 from mechanisms.projection import apportion, to_simplex
 from mechanisms.table import SyntheticTable
 
@@ -53,19 +54,21 @@ class HybridCoding:
         """Return the number of cells that a column has in the model."""
         return self.coding.cells(self.schema, name)
 
-    def binned(self, name: str, table: Ints) -> tuple[Ints, float]:
-        """Sum a noisy fine marginal over its bins.
+    def binned(self, table: NoisyTable) -> NoisyTable:
+        """Sum a column's noisy fine marginal over its bins."""
+        (name,) = table.clique
+        return table.grouped(self.coding.bins[name]) if name in self.coding.bins else table
 
-        Returns:
-            The bins' noisy counts, and the factor by which the noise of a bin exceeds that of a cell: the root of the
-            mean number of cells in a bin.
-        """
-        if name not in self.coding.bins:
-            return table, 1.0
+    def labels(self, name: str) -> list[str]:
+        """Say which cells each bin of a coded column holds, as runs of neighbouring cells."""
+        cells = self.schema.column(name).labels()
         bins = self.coding.bins[name]
-        sums = np.zeros(self.cells(name), dtype=np.int64)
-        np.add.at(sums, bins, table)
-        return sums, (bins.size / sums.size) ** 0.5
+        starts = np.flatnonzero(np.diff(bins, prepend=-1))
+        ends = np.append(starts[1:], bins.size) - 1
+        texts: list[list[str]] = [[] for _ in range(self.cells(name))]
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            texts[bins[start]].append(cells[start] if start == end else f"{cells[start]} … {cells[end]}")
+        return [", ".join(runs) for runs in texts]
 
     def decode(self, coded: Mapping[str, npt.NDArray[np.integer]], rng: np.random.Generator) -> SyntheticTable:
         """Decode the model's rows: a cell inside each bin by the noisy fine marginal, then a tick inside the cell.

@@ -1,15 +1,16 @@
 """A model that grows with its measurements: fit, compare, count, and draw the synthetic rows at the end."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from accounting.canonical import Json
 from accounting.queries import Clique
 from mechanisms.asking import Asker
 from mechanisms.base import MechanismResult
+from mechanisms.bounds import Released, error_bounds
+from mechanisms.noisy import NoisyTable
+from mechanisms.offers import Offers
 from mechanisms.opening import Opening
 from mechanisms.pgm import Measurement, Model, estimate, model_size_mb
 from mechanisms.rows import TotalEstimate, estimate_total, rows_out
@@ -25,52 +26,73 @@ class Fitting:
     def __init__(self, opening: Opening) -> None:
         self.hybrid = opening.hybrid
         self.domain = opening.domain
-        self._measurements = list(opening.measurements)
-        self._tables = list(opening.tables)
+        self.offers = Offers()
+        self._one_ways = opening.tables
+        self._later: list[NoisyTable] = []
         self.model = self._fit(None)
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
         """The cliques measured so far, one-way marginals included."""
-        return tuple(measurement.clique for measurement in self._measurements)
+        return tuple(table.clique for table in self._tables)
 
     @property
     def total(self) -> TotalEstimate:
         """The number of rows, estimated from everything measured so far."""
         return estimate_total(self._tables)
 
-    def add(self, clique: Clique, table: npt.NDArray[np.int64], variance: Fraction) -> float:
-        """Add a measurement and fit again.
+    def add(self, tables: Sequence[NoisyTable]) -> float:
+        """Add measurements and fit again.
 
         Returns:
-            How far the model moved on the measured clique: the L1 distance of its estimates before and after, in rows.
+            How far the model moved on the measured cliques: the L1 distance of its estimates before and after, in rows.
         """
-        before = self.model.marginal(clique)
-        self.add_all(((clique, table),), variance)
-        return float(np.abs(self.model.marginal(clique) - before).sum())
-
-    def add_all(self, tables: Sequence[tuple[Clique, npt.NDArray[np.int64]]], variance: Fraction) -> None:
-        """Add several measurements of equal noise and fit again."""
-        for clique, table in tables:
-            self._measurements.append(Measurement(clique, table, float(variance) ** 0.5))
-            self._tables.append((table, variance))
+        cliques = [table.clique for table in tables]
+        before = self.model.marginals(cliques)
+        for table in tables:
+            self.offers.measured(table)
+        self._later.extend(tables)
         self.model = self._fit(self.model)
+        after = self.model.marginals(cliques)
+        return sum(float(np.abs(new - old).sum()) for new, old in zip(after, before, strict=True))
 
     def release(
-        self, asker: Asker, rng: np.random.Generator, rows: int | None, facts: dict[str, Json]
+        self,
+        asker: Asker,
+        rng: np.random.Generator,
+        rows: int | None,
+        workload: Sequence[Clique],
+        facts: dict[str, Json],
     ) -> MechanismResult:
-        """Draw the synthetic rows from the model and decode them."""
-        count, row_facts = rows_out(self.total, rows, self.hybrid.schema)
-        synthetic = self.hybrid.decode(self.model.sample(count, rng), rng)
+        """Draw the synthetic rows from the model, decode them, and bound their error on the workload.
+
+        Args:
+            asker: has the transcript.
+            rng: public randomness.
+            rows: the declared number of rows; None takes the noisy total.
+            workload: the marginals to bound; one-way marginals are bounded anyway.
+            facts: public facts of the run.
+        """
+        output = rows_out(self.total, rows, self.hybrid.schema)
+        coded = self.model.sample(output.count, rng)
+        synthetic = self.hybrid.decode(coded, rng)
+        released = Released(coded, {name: self.domain.size(name) for name in self.domain.attributes}, output.scale)
+        cliques = list(dict.fromkeys([*((name,) for name in self.domain.attributes), *workload]))
+        total = self.total.at_least_one
+        bounds = error_bounds(cliques, self._one_ways, self._later, self.offers, released, total=total)
         notes: dict[str, Json] = {
             **facts,
-            **row_facts,
-            "bins": {name: self.hybrid.cells(name) for name in sorted(self.hybrid.fine)},
+            **output.facts,
+            "bins": {name: self.hybrid.labels(name) for name in sorted(self.hybrid.fine)},
             "model_cliques": [list(clique) for clique in self.model.cliques],
             "model_size_mb": round(model_size_mb(self.domain, self.cliques), 6),
         }
-        return MechanismResult(synthetic, asker.transcript, self.model, notes)
+        return MechanismResult(synthetic, asker.transcript, bounds, self.model, notes)
+
+    @property
+    def _tables(self) -> tuple[NoisyTable, ...]:
+        return (*self._one_ways, *self._later)
 
     def _fit(self, warm_start: Model | None) -> Model:
-        total = max(self.total.value, 1.0)
-        return estimate(self.domain, self._measurements, total=total, warm_start=warm_start)
+        measurements = [Measurement(table.clique, table.values, table.sigma) for table in self._tables]
+        return estimate(self.domain, measurements, total=self.total.at_least_one, warm_start=warm_start)

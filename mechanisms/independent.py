@@ -1,9 +1,9 @@
 """Independent: every one-way marginal in one question, each column drawn on its own."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from accounting.budget import Cap
 from accounting.canonical import Json
@@ -13,7 +13,9 @@ from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
 from mechanisms.asking import Asker, spendable
 from mechanisms.base import MechanismResult, Plan, PlannedQuestions, Progress, Watcher, silent
+from mechanisms.bounds import Released, error_bounds
 from mechanisms.decoding import decode_cells
+from mechanisms.offers import Offers
 from mechanisms.projection import apportion, to_simplex
 from mechanisms.rows import check_rows, estimate_total, rows_out
 
@@ -56,16 +58,19 @@ class Independent:
         asker = Asker(table, self.schema, self.unit, self.cap, self.plan)
         names = [column.name for column in self.schema.columns]
         watch(Progress(1, 2, f"measure {len(names)} one-way marginals", 0.0))
-        answer, variance = asker.marginals(tuple((name,) for name in names), asker.left)
+        tables = asker.marginals(tuple((name,) for name in names), asker.left)
         watch(Progress(2, 2, "draw the synthetic rows", asker.share))
-        total = estimate_total((noisy, variance) for noisy in answer.tables)
-        count, facts = rows_out(total, rows, self.schema)
-        cells: dict[str, Any] = {}
-        for name, noisy in zip(names, answer.tables, strict=True):
-            counts = apportion(to_simplex(noisy, max(total.value, 1.0)), count, rng)
+        total = estimate_total(tables)
+        output = rows_out(total, rows, self.schema)
+        cells: dict[str, npt.NDArray[np.int64]] = {}
+        for name, noisy in zip(names, tables, strict=True):
+            counts = apportion(to_simplex(noisy.values, total.at_least_one), output.count, rng)
             cells[name] = rng.permutation(np.repeat(np.arange(counts.size), counts))
         synthetic = decode_cells(self.schema, cells, rng)
-        return MechanismResult(synthetic, asker.transcript, None, facts | {"one_way_variance": float(variance)})
+        released = Released(cells, {column.name: column.cells for column in self.schema.columns}, output.scale)
+        cliques = [(name,) for name in names]
+        bounds = error_bounds(cliques, tables, (), Offers(), released, total=total.at_least_one)
+        return MechanismResult(synthetic, asker.transcript, bounds, None, output.facts)
 
 
 def check_one_way_cells(schema: Schema) -> None:

@@ -111,23 +111,23 @@ class MST:
         tree: tuple[Clique, ...] = ()
         if later:
             selecting = later[0]
-            tree = self._choose_tree(asker, fitting, selecting.ceiling / selecting.at_most, steps, watch)
+            tree = self._choose_tree(asker, fitting, selecting, watch, steps)
             watch(Progress(steps - 1, steps, f"measure the {len(tree)} pairs of the tree", asker.share))
-            answer, variance = asker.marginals(tree, spendable(asker.left), fitting.hybrid.coding)
-            fitting.add_all(tuple(zip(tree, answer.tables, strict=True)), variance)
+            fitting.add(asker.marginals(tree, spendable(asker.left), fitting.hybrid.coding))
         watch(Progress(steps, steps, "draw the synthetic rows", asker.share))
-        return fitting.release(asker, rng, rows, {"tree": [list(pair) for pair in tree]})
+        return fitting.release(asker, rng, rows, self.pairs, {"tree": [list(pair) for pair in tree]})
 
     def _choose_tree(
-        self, asker: Asker, fitting: Fitting, amount: Fraction, steps: int, watch: Watcher
+        self, asker: Asker, fitting: Fitting, line: PlannedQuestions, watch: Watcher, steps: int
     ) -> tuple[Clique, ...]:
         """Choose the pairs one by one, each among those that join two parts of the forest so far."""
-        epsilon = selection_epsilon(amount, self.cap.law)
+        epsilon = selection_epsilon(line.ceiling / line.at_most, self.cap.law)
         cells = {pair: fitting.domain.cells(pair) for pair in self.pairs}
         part = {name: name for name in fitting.domain.attributes}
         tree: list[Clique] = []
         while joining := tuple((a, b) for a, b in self.pairs if part[a] != part[b]):
             watch(Progress(len(tree) + 2, steps, f"choose among {len(joining)} pairs", asker.share))
+            fitting.offers.begin(len(tree) + 1, last=len(tree) + 1 == line.at_most)
             pool = Pool(joining, (1,) * len(joining), tuple(cells[pair] for pair in joining))
             index = select_worst(asker, pool, fitting, epsilon=epsilon, sigma=0.0, max_rows=self.unit.max_rows)
             a, b = joining[index]

@@ -66,6 +66,7 @@ def run_rounds(
         last = asker.left < 2 * amount
         if last:
             amount = asker.left
+        fitting.offers.begin(len(log) + 1, last=last)
         choosing = short_below(amount * settings.select_fraction)
         measuring = spendable(amount - choosing)
         variance = gaussian_variance(Fraction(settings.max_rows**2), measuring, settings.law)
@@ -74,8 +75,7 @@ def run_rounds(
         index = choose(asker, fitting, pool, choosing, sigma)
         clique, cells = pool.cliques[index], pool.cells[index]
         watch(Progress(len(log) + 2, steps, f"measure {' × '.join(clique)}", asker.share))
-        answer, variance = asker.marginals((clique,), measuring, fitting.hybrid.coding)
-        moved = fitting.add(clique, answer.tables[0], variance)
+        moved = fitting.add(asker.marginals((clique,), measuring, fitting.hybrid.coding))
         learnt = moved > EXPECTED_NOISE * sigma * cells
         log.append({"measured": list(clique), "sigma": round(sigma, 6), "learnt": learnt})
         if not learnt:

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
-
-import numpy as np
-import numpy.typing as npt
 
 from accounting.canonical import Json
 from accounting.errors import ConfigError
 from accounting.schema import Schema
+from mechanisms.noisy import NoisyTable
 
 OUTPUT_CELLS = 2**28
 """The most values (rows times columns) of a synthetic table, so that noise on the total cannot exhaust the memory."""
@@ -27,15 +24,20 @@ class TotalEstimate:
     value: float
     variance: float
 
+    @property
+    def at_least_one(self) -> float:
+        """The estimate, or 1 where it is smaller: what a model is scaled to."""
+        return max(self.value, 1.0)
 
-def estimate_total(tables: Iterable[tuple[npt.NDArray[np.int64], Fraction]]) -> TotalEstimate:
-    """Estimate the number of rows from noisy tables, each with the variance of one cell."""
+
+def estimate_total(tables: Iterable[NoisyTable]) -> TotalEstimate:
+    """Estimate the number of rows from noisy tables."""
     weight = 0.0
     weighted = 0.0
-    for table, variance in tables:
-        precision = 1.0 / (float(variance) * table.size)
+    for table in tables:
+        precision = 1.0 / (float(table.variance) * int(table.draws.sum()))
         weight += precision
-        weighted += precision * float(table.sum())
+        weighted += precision * float(table.values.sum())
     return TotalEstimate(weighted / weight, 1.0 / weight)
 
 
@@ -59,14 +61,31 @@ def most_rows(schema: Schema) -> int:
     return ceiling if schema.max_rows is None else min(ceiling, schema.max_rows)
 
 
-def rows_out(total: TotalEstimate, rows: int | None, schema: Schema) -> tuple[int, dict[str, Json]]:
-    """Return the number of synthetic rows and the public facts about it."""
+@dataclass(frozen=True, slots=True)
+class OutputRows:
+    """The number of synthetic rows.
+
+    Args:
+        count: how many rows are drawn.
+        scale: what a count of synthetic rows is multiplied by to stand beside a private count: 1 where the noisy total
+            is written, else noisy total/count.
+        facts: public facts for the manifest.
+    """
+
+    count: int
+    scale: float
+    facts: dict[str, Json]
+
+
+def rows_out(total: TotalEstimate, rows: int | None, schema: Schema) -> OutputRows:
+    """Decide the number of synthetic rows: the declared number, or the noisy total under the public ceiling."""
     noisy = max(0, round(total.value))
-    chosen = min(noisy, most_rows(schema)) if rows is None else rows
+    count = min(noisy, most_rows(schema)) if rows is None else rows
+    scale = 1.0 if count in {noisy, 0} else noisy / count
     facts: dict[str, Json] = {
-        "rows": chosen,
+        "rows": count,
         "rows_from": "noisy total" if rows is None else "declared",
         "noisy_total": round(total.value),
         "noisy_total_standard_deviation": round(total.variance**0.5, 3),
     }
-    return chosen, facts
+    return OutputRows(count, scale, facts)

@@ -67,7 +67,9 @@ def select_worst(asker: Asker, pool: Pool, fitting: Fitting, *, epsilon: Fractio
         epsilon=epsilon,
         coding=fitting.hybrid.coding,
     )
-    return cast("Selected", asker.ask(query)).index
+    index = cast("Selected", asker.ask(query)).index
+    fitting.offers.selected(query, index, max_rows)
+    return index
 
 
 def fine_grid(cells: int, noise: float, total: float, weight: int) -> int:

@@ -1,9 +1,12 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mechanisms.coding import equal_mass_bins, hybrid_coding, is_coded, most_cells
+from mechanisms.noisy import NoisyTable
 from tests.mechanisms.fakes import categorical, integer, schema_of
 
 
@@ -63,19 +66,28 @@ def test_binned_values_are_sums_and_their_noise_grows_with_the_cells():
     schema = schema_of(integer("x", 0, 63), categorical("c", 3))
     tables = {"x": np.arange(64), "c": np.array([1, 2, 3])}
     hybrid = hybrid_coding(schema, tables, 2000.0, 4)
-    sums, factor = hybrid.binned("x", tables["x"])
-    assert sums.sum() == tables["x"].sum()
-    assert factor == pytest.approx((64 / sums.size) ** 0.5)
-    same, one = hybrid.binned("c", tables["c"])
-    assert same is tables["c"]
-    assert one == 1.0
+    binned = hybrid.binned(NoisyTable.measured(("x",), tables["x"], Fraction(9)))
+    bins = hybrid.coding.bins["x"]
+    assert binned.values.tolist() == [int(tables["x"][bins == number].sum()) for number in range(4)]
+    assert binned.draws.tolist() == np.bincount(bins).tolist()
+    assert binned.sigma == pytest.approx(3 * (64 / 4) ** 0.5)
+    plain = NoisyTable.measured(("c",), tables["c"], Fraction(9))
+    assert hybrid.binned(plain) is plain
+
+
+def test_bins_are_labelled_by_the_cells_they_hold():
+    schema = schema_of(integer("x", 1, 40, nullable=True))
+    fine = np.full(41, 10, dtype=np.int64)
+    fine[14] = 500
+    hybrid = hybrid_coding(schema, {"x": fine}, float(fine.sum()), 3)
+    assert hybrid.labels("x") == ["1 … 14, 16 … 20", "15", "21 … 40", "(null)"]
 
 
 def test_decoding_follows_the_fine_marginal_inside_each_bin():
     schema = schema_of(integer("x", 0, 63, nullable=True))
     fine = np.array([(7 * index) % 50 for index in range(64)] + [40], dtype=np.int64)
     hybrid = hybrid_coding(schema, {"x": fine}, float(fine.sum()), 8)
-    sums, _ = hybrid.binned("x", fine)
+    sums = hybrid.binned(NoisyTable.measured(("x",), fine, Fraction(1))).values
     rows = np.repeat(np.arange(sums.size), sums)
     table = hybrid.decode({"x": rows}, np.random.default_rng(0))
     found = np.bincount(np.where(table.ticks["x"] < 0, 64, table.ticks["x"]), minlength=65)

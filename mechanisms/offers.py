@@ -1,0 +1,148 @@
+"""Remember what each choice says about all its candidates: the paid evidence behind their error bounds.
+
+For every candidate the last round that offered it is kept, since the latest model is the best. A bound may fail with a
+probability that was fixed before the round began: half of the whole for the round known to be the last, and
+1/(2t(t+1)) of it for round t otherwise, which together never exceed the whole however many rounds there are.
+"""
+
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from accounting.queries import Clique, Errors, NoisyErrors, Select
+from mechanisms.concentration import error_below
+from mechanisms.noisy import NoisyTable
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class Evidence(Protocol):
+    """What bounds the error of one estimate."""
+
+    def bound(self, failure: float) -> float:
+        """Return a number that the estimate's L1 error, in counts, exceeds with at most this probability."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offer:
+    """An estimate that a round compared with the private table.
+
+    Args:
+        units: the estimate in grid units, shaped as the clique's table.
+        grid: grid units per count.
+        spend: the share of a bound's failure probability that this round may use.
+        evidence: what the round says about the estimate's error.
+    """
+
+    units: Ints
+    grid: int
+    spend: float
+    evidence: Evidence
+
+    @property
+    def estimate(self) -> Floats:
+        """The estimated counts."""
+        return self.units / self.grid
+
+
+class Offers:
+    """Collect the offers of a run."""
+
+    def __init__(self) -> None:
+        self.latest: dict[Clique, Offer] = {}
+        self._selections: dict[Clique, list[_Selection]] = {}
+        self._spend = 0.0
+
+    def begin(self, number: int, *, last: bool) -> None:
+        """Begin a round, numbered from 1; ``last`` must be known before its questions are asked."""
+        self._spend = 0.5 if last else 0.5 / (number * (number + 1))
+
+    def selected(self, query: Select, index: int, max_rows: int) -> None:
+        """Keep a selection; it bounds nothing until the selected marginal has been measured."""
+        selection = _Selection(
+            estimate=query.estimates[index] / query.grid,
+            weight=query.weights[index],
+            penalty=query.penalties[index] / query.grid,
+            candidates=len(query.candidates),
+            noise=2 * max_rows * max(query.weights) / float(query.epsilon),
+        )
+        self._selections.setdefault(query.candidates[index], []).append(selection)
+        for position, clique in enumerate(query.candidates):
+            evidence = _NotSelected(selection, query.weights[position], query.penalties[position] / query.grid)
+            self.latest[clique] = Offer(query.estimates[position], query.grid, self._spend, evidence)
+
+    def measured(self, table: NoisyTable) -> None:
+        """Give the open selections of a marginal its measurement."""
+        for selection in self._selections.pop(table.clique, []):
+            selection.distance = float(np.abs(table.values - selection.estimate).sum())
+            selection.variance = float(table.variance)
+
+    def answered(self, query: Errors, answer: NoisyErrors) -> None:
+        """Keep noisy errors."""
+        deviation = sqrt(query.variance)
+        for position, clique in enumerate(query.candidates):
+            evidence = _NoisyError(float(answer.values[position]), deviation, query.grid)
+            self.latest[clique] = Offer(query.estimates[position], query.grid, self._spend, evidence)
+
+
+@dataclass(slots=True, eq=False)
+class _Selection:
+    """A selection and, once it is there, the distance of the selected estimate to its measurement.
+
+    Args:
+        estimate: the selected candidate's estimate, in counts.
+        weight: its weight.
+        penalty: its penalty, in counts.
+        candidates: how many there were.
+        noise: 2Δ/ε, in weighted counts.
+
+    Source:
+        The exponential mechanism's utility: the selected score lies more than 2Δ/ε·(ln(candidates) + x) below the best
+        with probability at most exp(−x) (McSherry and Talwar 2007; Dwork and Roth 2014, theorem 3.11).
+    """
+
+    estimate: Floats
+    weight: int
+    penalty: float
+    candidates: int
+    noise: float
+    distance: float | None = None
+    variance: float = 0.0
+
+    def best_score(self, failure: float) -> float:
+        """Bound the largest weighted excess, weight·(error − penalty) in counts, of all candidates."""
+        if self.distance is None:
+            return inf
+        half = failure / 2
+        error = error_below(self.distance, self.variance, self.estimate.size, half)
+        return self.weight * (error - self.penalty) + self.noise * log(self.candidates / half)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _NotSelected:
+    """A candidate's score was at most the bound on the best one."""
+
+    selection: _Selection
+    weight: int
+    penalty: float
+
+    def bound(self, failure: float) -> float:
+        return max(0.0, self.penalty + self.selection.best_score(failure) / self.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _NoisyError:
+    """A candidate's error was asked for: rounded Gaussian noise on an exact number of grid units."""
+
+    units: float
+    deviation: float
+    grid: int
+
+    def bound(self, failure: float) -> float:
+        return max(0.0, (self.units - float(ndtri(failure)) * self.deviation + 0.5) / self.grid)
