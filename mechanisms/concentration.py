@@ -10,7 +10,6 @@ from math import exp, log, pi, sqrt
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import log_ndtr, ndtr, ndtri
 
 _ROUNDING_SHARE = 0.1
 _STEEPNESS = np.geomspace(1e-3, 1e2, 160)
@@ -37,6 +36,8 @@ def noise_norm(variance: float, draws: npt.NDArray[np.int64], failure: float) ->
 
 @lru_cache(maxsize=4096)
 def _noise_norm(variance: float, sizes: tuple[int, ...], counts: tuple[int, ...], failure: float) -> float:
+    from scipy.special import log_ndtr
+
     scales = np.sqrt(variance * np.array(sizes, dtype=np.float64))
     cells = np.array(counts, dtype=np.float64)
     steep = _STEEPNESS[:, None] / scales.max()
@@ -74,6 +75,8 @@ def error_below(distance: float, variance: float, cells: int, failure: float) ->
 
 def _inverse_folded_mean(value: float) -> float:
     """Return x ≥ 0 with E|x + Z| = value for a standard Gaussian Z; 0 below √(2/π). Rounded up."""
+    from scipy.special import ndtr
+
     low, high = 0.0, max(value, 0.0)  # E|x + Z| ≥ x
     for _ in range(60):
         middle = (low + high) / 2
@@ -84,6 +87,13 @@ def _inverse_folded_mean(value: float) -> float:
 
 def sum_above(total: int, variance: float, draws: int, failure: float) -> float:
     """Bound a table's true total from above by its noisy one: a Gaussian quantile, and Hoeffding's for the rounding."""
-    gaussian = sqrt(variance * draws) * -float(ndtri(failure * (1 - _ROUNDING_SHARE)))
+    gaussian = sqrt(variance * draws) * upper_quantile(failure * (1 - _ROUNDING_SHARE))
     rounding = min(draws / 2, sqrt(draws * log(1 / (failure * _ROUNDING_SHARE)) / 2))
     return total + gaussian + rounding
+
+
+def upper_quantile(failure: float) -> float:
+    """Return the number that a standard Gaussian exceeds with this probability."""
+    from scipy.special import ndtri
+
+    return -float(ndtri(failure))

@@ -11,10 +11,9 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from accounting.queries import Clique, Errors, NoisyErrors, Select
-from mechanisms.concentration import error_below
+from mechanisms.concentration import error_below, upper_quantile
 from mechanisms.noisy import NoisyTable
 
 Floats = npt.NDArray[np.float64]
@@ -145,4 +144,4 @@ class _NoisyError:
     grid: int
 
     def bound(self, failure: float) -> float:
-        return max(0.0, (self.units - float(ndtri(failure)) * self.deviation + 0.5) / self.grid)
+        return max(0.0, (self.units + upper_quantile(failure) * self.deviation + 0.5) / self.grid)
