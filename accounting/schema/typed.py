@@ -73,8 +73,9 @@ def plain_values(values: Any) -> Sequence[object]:  # noqa: ANN401  # whatever a
 def _text_of_float(value: "float | np.floating[Any]") -> str | None:
     if math.isnan(value):
         return None
-    whole = -(2**53) < value < 2**53 and value.is_integer()
-    return str(int(value)) if whole else str(value)
+    number = float(value)
+    whole = -(2**53) < number < 2**53 and number.is_integer()
+    return str(int(number)) if whole else str(value)
 
 
 def _text_of_decimal(value: Decimal) -> str | None:
