@@ -146,7 +146,6 @@ class PostgreSQL:
         """Run a transaction: a writer alone, durable when left; a reader on one consistent snapshot."""
         with connection.begin():
             if writing:
-                connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE")
                 connection.exec_driver_sql(
                     "SELECT pg_advisory_xact_lock(hashtext('dprelease ledger'), hashtext(current_schema()))"
                 )
@@ -199,6 +198,7 @@ def _set_up_postgresql(connection: Any, _: object) -> None:  # noqa: ANN401  # t
             raise LedgerError("the PostgreSQL server runs with fsync off; a ledger needs a durable server")
         if synchronous == "off":
             cursor.execute("SET synchronous_commit = on")
+        cursor.execute("SET default_transaction_isolation = 'read committed'")  # or the lock would come too late
         cursor.execute(f"SET lock_timeout = '{WAIT_SECONDS}s'")
     connection.commit()
 

@@ -1,6 +1,8 @@
 """A PostgreSQL server of the tests' own: a temporary folder, loopback only, run by a user without rights."""
 
+import atexit
 import contextlib
+import functools
 import os
 import pwd
 import shutil
@@ -82,11 +84,17 @@ class Server:
         return f"postgresql+psycopg://ledger@127.0.0.1:{self.port}/postgres?options=-csearch_path%3D{schema}"
 
 
+@functools.cache
+def shared_server():
+    """Start the one server of this process; it stops with the process."""
+    running = Server()
+    atexit.register(running.stop)
+    return running
+
+
 @pytest.fixture(scope="session")
 def server():
-    """Start the server once for all tests of a process."""
+    """Return the one server of this process."""
     if binaries() is None:
         pytest.skip("PostgreSQL's server is not installed; install Debian's package postgresql to run this test")
-    running = Server()
-    yield running
-    running.stop()
+    return shared_server()
