@@ -1,5 +1,8 @@
 """Date and datetime columns: declared formats, the proleptic Gregorian calendar, resolutions and fixed offsets."""
 
+# Local times without a zone are what these columns hold.
+# ruff: noqa: DTZ001
+
 import datetime as dt
 
 import pytest

@@ -179,7 +179,7 @@ def test_b10_three_hundred_thousand_categories_stay_linear():
     categories = [f"c{number}" for number in range(300_000)]
     known = column("categorical", categories=categories)
     assert known.cells == 300_001
-    assert known.ticks_of_text(categories[::-1]).tolist() == list(range(299_999, -1, -1))
+    assert ticks(known, categories[-1], categories[0]) == [299_999, 0]
 
 
 def test_b14_identifiers_are_never_modelled():

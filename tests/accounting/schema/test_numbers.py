@@ -1,5 +1,6 @@
 """Integer and real columns: exact reading, declared policies, canonical writing."""
 
+import datetime as dt
 from decimal import Decimal
 
 import pytest
@@ -18,8 +19,13 @@ def test_integers_read_exactly_and_write_as_integers():
     assert ticks(known, "007", "-0", "-0.0", "1e2", ".0") == [12, 5, 5, 105, 5]
 
 
-@pytest.mark.parametrize("text", ["3.5", "200.5", "-0.1", "1e-2", "1e-99999999999999999999x", "1,000", "1_000", "1 000",
-                                  "٣", "²", "0x10", "1e", "e1", ".", "+", "--1", "1-", "5%", "5\n", "\n5", " 5", "five", "NaN.", "in"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3.5", "200.5", "-0.1", "1e-2", "1e-9x", "1,000", "1_000", "1 000", "\u0663", "\u00b2", "0x10", "1e", "e1", ".",
+        "+", "--1", "1-", "5%", "5\n", "\n5", " 5", "five", "NaN.", "in",
+    ],
+)  # fmt: skip
 def test_what_is_no_whole_number_is_not_readable(text):
     known = column("integer", min=0, max=99)
     assert ticks(known, text) == [NULL]
@@ -142,7 +148,7 @@ def test_one_value_is_a_legal_domain():
         ("integer", {"nullable": False}, "add the line replacement = 0"),
         ("integer", {"nullable": False, "replacement": 100}, "replacement: 100 lies outside the bounds"),
         ("integer", {"replacement": 5}, "replacement is never used"),
-        ("integer", {"nullable": False, "replacement": 5, "out_of_range": "null"}, 'out_of_range = "null" needs a nullable'),
+        ("integer", {"nullable": False, "replacement": 5, "out_of_range": "null"}, '"null" needs a nullable column'),
         ("integer", {"out_of_range": "replacement"}, "add the line replacement = 0"),
         ("integer", {"null_strings": ["9"]}, "the null string '9' also reads as a declared value"),
         ("integer", {"null_strings": ["9.0"]}, "the null string '9.0' also reads as a declared value"),
@@ -161,10 +167,8 @@ def test_broken_numbers_are_refused(kind, change, rule):
 
 
 def test_a_date_as_a_bound_of_numbers_gets_a_hint():
-    import datetime
-
     with pytest.raises(SchemaError, match='a date has kind = "date"'):
-        column("integer", min=datetime.date(2020, 1, 1))
+        column("integer", min=dt.date(2020, 1, 1))
 
 
 def test_the_largest_grids_are_legal():

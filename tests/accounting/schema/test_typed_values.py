@@ -1,5 +1,8 @@
 """Typed values from Parquet, Arrow, NumPy and Python: the same policies, and no value ever fails."""
 
+# Local times without a zone are what these columns hold.
+# ruff: noqa: DTZ001
+
 import datetime as dt
 import uuid
 from decimal import Decimal
