@@ -6,12 +6,16 @@ Source: Koller and Friedman (2009), chapters 9 and 10; Lauritzen and Spiegelhalt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mechanisms.pgm.axes import Axes, axes_of, bits
+from mechanisms.pgm.backends import has_numba
 from mechanisms.pgm.domain import Domain
 
 BYTES_PER_CELL = 8
 _MEGABYTE = 1_000_000
 _MEMO_LIMIT = 1 << 16
+_BATCH = 16  # from this many candidates on, the compiled elimination pays
 _memo: dict[tuple[Domain, frozenset[int]], int] = {}
 
 
@@ -139,14 +143,22 @@ def candidate_cells(
     Attributes in no clique are parts of their own: every model holds their one-way tables too.
     """
     axes = axes_of(domain)
-    base = _maximal([axes.mask(clique) for clique in cliques] + [1 << axis for axis in range(len(axes.sizes))])
+    singles = [1 << axis for axis in range(len(axes.sizes))]
+    base = [axes.mask(clique) for clique in cliques] + singles
+    asked = [axes.mask(candidate) for candidate in candidates]
+    if len(asked) >= _BATCH and has_numba():
+        from mechanisms.pgm.elimination_numba import count_cells, words
+
+        closed = _neighbourhoods(base)
+        count = -(-len(singles) // 64)
+        graph = words([closed[axis] for axis in range(len(singles))], count)
+        return tuple(int(cells) for cells in count_cells(graph, np.array(axes.sizes, float), words(asked, count)))
+    base = _maximal(base)
     parts = [(span, members, _part_cells(axes, members)) for span, members in _connected_parts(base)]
-    total = sum(count for _, _, count in parts)
-    inside = {axis: clique for clique in base for axis in bits(clique)}
+    total = sum(cells for _, _, cells in parts)
     counts = []
-    for candidate in candidates:
-        mask = axes.mask(candidate)
-        if not mask or any(mask & clique == mask for clique in base) or mask & inside.get(mask.bit_length() - 1, 0) == mask:
+    for mask in asked:
+        if not mask or any(mask & clique == mask for clique in base):
             counts.append(total)
             continue
         touched = [part for part in parts if part[0] & mask]

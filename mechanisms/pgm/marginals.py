@@ -1,13 +1,15 @@
 """Marginals of a calibrated junction tree, many at once: a contraction list of their own.
 
-A question inside a clique is a sum of the clique's table. A question across cliques is answered at one clique: every
-branch of the tree that holds asked attributes sends their distribution given the branch's separator. Sums and
-messages are shared among the questions of a batch. Parts that are not connected hang together by empty separators.
+A question inside a clique is a sum of the clique's table. A question across cliques is cut at the separator S that
+leaves the fewest cells to multiply: with A asked on one side and B on the other, P(A, B) = Σ P(A, S)·P(B, S)/P(S), and
+both factors are smaller questions. All questions of a batch share them. Parts that are not connected hang together by
+empty separators.
 
 Source: Koller and Friedman (2009), section 10.3.3.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +18,23 @@ from mechanisms.pgm.contraction import ONE, Contraction, Table
 from mechanisms.pgm.inference import Engine
 from mechanisms.pgm.junction_tree import JunctionTree
 
-_NOWHERE = -1
-_DEAR = 8  # a question that costs more than this many steps a cell is worth a search for a better clique to answer at
+
+class _Cut(NamedTuple):
+    """An edge of the tree.
+
+    Args:
+        cells: the separator's cells.
+        separator: the attributes shared by both sides.
+        below: the attributes only on the child's side.
+        above: the attributes only on the other side.
+        inverse: where 1/P(separator) is.
+    """
+
+    cells: int
+    separator: int
+    below: int
+    above: int
+    inverse: Table
 
 
 class Calibrated:
@@ -34,25 +51,26 @@ class Calibrated:
             self.tables.append(Table(offset, mask))
             offset += axes.cells(mask)
         self.inverses = np.concatenate([self._inverse(node, total) for node in range(len(tree.cliques))])
-        self.parents = [max(parent, 0) if node else _NOWHERE for node, parent in enumerate(tree.parents)]
         self.holders: dict[int, list[int]] = {}
         for node in sorted(range(len(tree.cliques)), key=lambda n: (axes.cells(tree.cliques[n]), n)):
             for axis in bits(tree.cliques[node]):
                 self.holders.setdefault(axis, []).append(node)
-        self.below: dict[tuple[int, int], int] = {}
-        for node in reversed(range(1, len(tree.cliques))):
-            parent = self.parents[node]
-            for axis in bits(tree.cliques[node] & ~tree.cliques[parent]):
-                self._lead(axis, node)
+        self.cuts = self._cuts()
 
-    def _lead(self, axis: int, node: int) -> None:
-        """Record, for every ancestor that does not hold the axis, the child that leads down to it."""
-        while node > 0:
-            parent = self.parents[node]
-            if self.tree.cliques[parent] >> axis & 1 or (parent, axis) in self.below:
-                return
-            self.below[parent, axis] = node
-            node = parent
+    def _cuts(self) -> tuple[_Cut, ...]:
+        """Return the tree's edges, small separators first."""
+        under = list(self.tree.cliques)
+        for node in reversed(range(1, len(under))):
+            under[max(self.tree.parents[node], 0)] |= under[node]
+        offset = 1 + self.axes.cells(self.tree.separators[0])
+        cuts = []
+        for node in range(1, len(under)):
+            separator = self.tree.separators[node]
+            cells = self.axes.cells(separator)
+            inverse = Table(offset, separator)
+            cuts.append(_Cut(cells, separator, under[node] & ~separator, under[0] & ~under[node], inverse))
+            offset += cells
+        return tuple(sorted(cuts))
 
     def belief(self, node: int) -> Array:
         """Return the expected counts of one clique's cells (inner order)."""
@@ -87,17 +105,11 @@ class _Plan:
     def __init__(self, calibrated: Calibrated) -> None:
         self.c = calibrated
         self.axes = calibrated.axes
-        self.cliques = calibrated.tree.cliques
-        self.separators = calibrated.tree.separators
+        self.size = 1 + calibrated.inverses.size
         self.steps: list[Contraction] = []
-        self.size = 1
-        self.inverse: list[Table] = []
-        for separator in self.separators:
-            self.inverse.append(self.table(separator))
-        self.sums: dict[tuple[int, int], Table] = {}
-        self.messages: dict[tuple[int, int, int], Table] = {}
-        self.products: dict[tuple[int, int, int], Table] = {}
+        self.sums: list[list[Table]] = [[] for _ in calibrated.tree.cliques]
         self.answers: dict[int, Table] = {}
+        self.conditionals: dict[tuple[int, int], Table] = {}
 
     def table(self, mask: int) -> Table:
         table = Table(self.size, mask)
@@ -105,98 +117,62 @@ class _Plan:
         return table
 
     def contract(self, a: Table, b: Table, kept: int) -> Table:
-        key = (a.offset, b.offset, kept)
-        out = self.products.get(key)
-        if out is None:
-            out = self.products[key] = self.table(kept)
-            self.steps.append(Contraction(out, a, b, 0))
+        out = self.table(kept)
+        self.steps.append(Contraction(out, a, b, 0))
         return out
 
     def question(self, mask: int) -> Table:
-        """Return where the marginal of ``mask`` will be."""
+        """Return where the expected counts of ``mask`` will be."""
         table = self.answers.get(mask)
         if table is None:
-            inside = self._inside(mask)
-            table = self.gather(self._meeting(mask), _NOWHERE, mask, 0) if inside < 0 else self.sum(inside, mask)
+            node = self._holder(mask)
+            if node is None:
+                table = self._across(mask)
+            else:
+                table = self.table(mask)
+                self.sums[node].append(table)
             self.answers[mask] = table
         return table
 
-    def _inside(self, mask: int) -> int:
-        """Return the smallest clique that holds the whole mask, or -1."""
-        if not mask:
-            return 0
-        for node in self.c.holders[mask.bit_length() - 1]:
-            if mask & self.cliques[node] == mask:
+    def _holder(self, mask: int) -> int | None:
+        """Return the smallest clique that holds the whole mask."""
+        cliques = self.c.tree.cliques
+        for node in self.c.holders[mask.bit_length() - 1] if mask else (0,):
+            if mask & cliques[node] == mask:
                 return node
-        return -1
+        return None
 
-    def _meeting(self, mask: int) -> int:
-        """Return the lowest clique below which all attributes are."""
-        node = 0
-        while True:
-            branch = _NOWHERE
-            for axis in bits(mask):
-                child = self.c.below.get((node, axis), _NOWHERE)
-                if child < 0 or branch not in (_NOWHERE, child):
-                    return node
-                branch = child
-            node = branch
+    def _across(self, mask: int) -> Table:
+        cut = self._cut(mask)
+        above = self.question(mask & cut.above | cut.separator)
+        below = self.question(mask & cut.below | cut.separator)
+        if self.axes.cells(above.mask) < self.axes.cells(below.mask):
+            above, below = below, above
+        key = (below.offset, cut.inverse.offset)
+        given = self.conditionals.get(key)
+        if given is None:
+            given = self.conditionals[key] = self.contract(below, cut.inverse, below.mask)
+        return self.contract(above, given, mask)
 
-    def sum(self, node: int, mask: int) -> Table:
-        """Return where the clique's table summed to ``mask`` will be."""
-        key = (node, mask)
-        table = self.sums.get(key)
-        if table is None:
-            table = self.sums[key] = self.table(mask)
-        return table
-
-    def _branches(self, node: int, origin: int, mask: int) -> dict[int, int]:
-        """Return which neighbours lead to the asked attributes outside the clique."""
-        found: dict[int, int] = {}
-        for axis in bits(mask & ~self.cliques[node]):
-            neighbour = self.c.below.get((node, axis), self.c.parents[node])
-            found[neighbour] = found.get(neighbour, 0) | 1 << axis
-        found.pop(origin, None)
-        return found
-
-    def separator(self, node: int, neighbour: int) -> int:
-        return self.separators[neighbour if self.c.parents[neighbour] == node else node]
-
-    def gather(self, node: int, origin: int, mask: int, given: int) -> Table:
-        """Return the joint table of ``mask`` and ``given`` (inside the clique), seen from ``origin``'s side."""
-        branches = self._branches(node, origin, mask)
-        ahead = [self.separator(node, neighbour) for neighbour in branches]
-        held = (mask & self.cliques[node]) | given
-        for separator in ahead:
-            held |= separator
-        table = self.sum(node, held)
-        for i, (neighbour, asked) in enumerate(branches.items()):
-            later = given | mask
-            for separator in ahead[i + 1 :]:
-                later |= separator
-            table = self.contract(table, self.message(neighbour, node, asked), (table.mask & later) | asked)
-        return table
-
-    def message(self, node: int, towards: int, asked: int) -> Table:
-        """Return P(asked | separator) as sent from ``node`` to its neighbour."""
-        key = (node, towards, asked)
-        table = self.messages.get(key)
-        if table is None:
-            down = self.c.parents[node] == towards
-            edge = node if down else towards
-            separator = self.separators[edge]
-            joint = self.gather(node, towards, asked, separator)
-            table = self.messages[key] = self.contract(joint, self.inverse[edge], separator | asked)
-        return table
+    def _cut(self, mask: int) -> _Cut:
+        """Return the separator that divides the question and leaves the fewest cells to sum over."""
+        best, fewest = None, 0
+        for cut in self.c.cuts:
+            if mask & cut.below and mask & cut.above:
+                cells = self.axes.cells(cut.separator & ~mask) if mask & cut.separator else cut.cells
+                if best is None or cells < fewest:
+                    best, fewest = cut, cells
+                    if cells == 1:
+                        break
+        if best is None:
+            raise AssertionError("no separator divides a question that no clique holds")
+        return best
 
     def run(self, engine: type[Engine]) -> Array:
         """Carry out the plan: sums of cliques' tables first, then everything across cliques."""
         first: list[Contraction] = []
         second: list[Contraction] = []
-        wanted: dict[int, list[Table]] = {}
-        for (node, _), table in self.sums.items():
-            wanted.setdefault(node, []).append(table)
-        for node, tables in wanted.items():
+        for node, tables in enumerate(self.sums):
             self._share(self.c.tables[node], tables, first, second)
         work = np.empty(self.size)
         work[0] = 1.0

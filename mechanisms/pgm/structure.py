@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 
 import numpy as np
 
 from accounting.errors import ConfigError
 from mechanisms.pgm.axes import Array, Axes, axes_of
+from mechanisms.pgm.backends import has_numba
 from mechanisms.pgm.contraction import Program, plan
 from mechanisms.pgm.domain import Clique, Domain
 from mechanisms.pgm.inference import Engine
@@ -24,10 +24,9 @@ def _planned(domain: Domain, measured: tuple[int, ...], fixed: tuple[int, ...]) 
     return tree, plan(axes, tree, measured, fixed)
 
 
-@lru_cache(maxsize=1)
 def _engine_type() -> type[Engine]:
     """Return the fastest backend that is installed: numba's interpreter, else NumPy."""
-    if find_spec("numba") is None:
+    if not has_numba():
         return Engine
     from mechanisms.pgm.inference_numba import NumbaEngine
 
