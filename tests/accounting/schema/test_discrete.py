@@ -39,6 +39,12 @@ def test_blanks_count_unless_stripped():
     assert column("categorical", strip=True).problems_of_text(["a\u00a0"]) == {Problem.UNDECLARED: 1}
 
 
+def test_null_strings_are_found_after_stripping():
+    known = column("categorical", strip=True, null_strings=["", "NA"], undeclared="other", other="c")
+    assert ticks(known, "  ", " NA\t", "N A") == [NULL, NULL, 2]
+    assert ticks(column("integer", strip=True, null_strings=["-9"]), " -9", " -8") == [NULL, 0]
+
+
 def test_the_empty_text_can_be_a_category_where_it_is_no_null_string():
     known = column("categorical", categories=["", "a"], null_strings=["NA"])
     assert ticks(known, "", "a", "NA") == [0, 1, NULL]
