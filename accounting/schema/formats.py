@@ -17,7 +17,7 @@ _PART = {
     "Y": "year", "m": "month", "b": "month", "B": "month", "d": "day",
     "H": "hour", "I": "hour", "p": "half", "M": "minute", "S": "second", "f": "fraction", "z": "offset",
 }  # fmt: skip
-_NAMED = {"b": "|".join(_SHORT), "B": "|".join(_MONTHS), "p": "|".join(_HALVES), "z": "Z|[+-][0-9]{2}:?[0-9]{2}"}
+_NAMED = {"b": "|".join(_SHORT), "B": "|".join(_MONTHS), "p": "|".join(_HALVES), "z": "Z|[+-][0-9]{2}:?[0-5][0-9]"}
 _LONGEST_OFFSET = 24 * 3600
 
 

@@ -91,6 +91,7 @@ def test_formats_read(form, text, day):
         ("%I %p", "13 PM"),
         ("%z", "+24:00"),
         ("%z", "01:00"),
+        ("%z", "+01:60"),
     ],
 )
 def test_formats_refuse_to_guess(form, text):
