@@ -116,7 +116,7 @@ def rounded_gaussian(variance: Fraction, size: int, entropy: Entropy) -> NDArray
         A magnitude beyond int64 has a probability below 2^(-2^60).
     """
     check_variance(variance)
-    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0:
         raise ConfigError("the number of noise values must be an integer of at least 0")
     noise = np.empty(size, dtype=np.int64)
     sigma = math.sqrt(float(variance))

@@ -23,7 +23,7 @@ def _true(function, argument: Fraction, precision: int) -> mpmath.mpf:
         return mpmath.ldexp(function(mpmath.mpf(argument.numerator) / argument.denominator), precision)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_RATIONALS, st.sampled_from([8, 79, 143, 207, 1000]))
 def test_erfc_is_enclosed_narrowly(square, precision):
     low, high = erfc_bounds(square, precision)
@@ -31,7 +31,7 @@ def test_erfc_is_enclosed_narrowly(square, precision):
     assert high - low <= 3
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_RATIONALS, st.sampled_from([8, 80, 144, 208, 1000]))
 def test_exp_is_enclosed_narrowly(exponent, precision):
     low, high = exp_minus_bounds(exponent, precision)

@@ -77,6 +77,16 @@ def test_p36_a_fork_that_python_did_not_see_drops_the_buffer(monkeypatch):
     assert not inherited & set(source.words(500).tolist())
 
 
+def test_p36_the_hook_of_a_child_drops_every_buffer():
+    first, second = OsEntropy(), OsEntropy()
+    inherited = set()
+    for source in (first, second):
+        source.words(1)
+        inherited |= set(source._buffer.tolist())
+    entropy._forget_all()
+    assert not inherited & {*first.words(500).tolist(), *second.words(500).tolist()}
+
+
 def test_p36_threads_share_no_word():
     source = OsEntropy()
     with ThreadPoolExecutor(8) as pool:
