@@ -41,11 +41,11 @@ def evidence(view: Reading, identity: str, label: str, note: str) -> dict[str, J
     """
     known_dataset(view, label)
     size = _own(view, identity, note).size
-    numbers = [entry.number for entry in view.entries(label) if entry.number < size]
-    if not numbers:
+    last = view.last_before(label, size)
+    if last is None:
         raise ConfigError(f"dataset {label!r} was not open when this checkpoint was signed")
-    proof = inclusion_proof(numbers[-1], size, view.hash_at)
-    return {"checkpoint": note, "entry": numbers[-1], "inclusion": [found.hex() for found in proof]}
+    proof = inclusion_proof(last, size, view.hash_at)
+    return {"checkpoint": note, "entry": last, "inclusion": [found.hex() for found in proof]}
 
 
 def consistency(view: Reading, identity: str, older: str, newer: str) -> dict[str, Json]:

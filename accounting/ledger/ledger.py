@@ -289,11 +289,13 @@ class Ledger:
         self, label: str | None = None, *, release_id: str | None = None, kind: str | None = None
     ) -> Iterator[Entry]:
         """Return the entries in order: of one dataset or of all, of one release or kind where asked."""
-        with self._store.read() as view:
-            for entry in view.entries(label):
+        after = -1
+        while page := self._page(label, after):
+            for entry in page:
                 body = entry.body if release_id is not None or kind is not None else {}
                 if release_id in (None, body.get("release")) and kind in (None, body.get("kind")):
                     yield entry
+            after = page[-1].number
 
     def export(self, label: str | None = None, *, size: int | None = None) -> Iterator[bytes]:
         """Return the entries as canonical JSON lines, each ended by a line feed: exactly the bytes that are hashed.
@@ -353,3 +355,7 @@ class Ledger:
         """
         with self._store.read() as view:
             return verify(view, self.identity, checkpoints=checkpoints, excerpts=excerpts, keys=keys)
+
+    def _page(self, label: str | None, after: int) -> list[Entry]:
+        with self._store.read() as view:
+            return view.entries(label, after)

@@ -3,7 +3,6 @@
 import hashlib
 import secrets
 import threading
-from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -114,25 +113,29 @@ class MemoryStore:
         """Return the number of entries."""
         return len(self._drafts)
 
-    def entries(self, label: str | None) -> Iterator[Entry]:
-        """Return the entries in order, of one dataset or of all."""
+    def entries(self, label: str | None, after: int) -> list[Entry]:
+        """Return the next entries after a number in order, of one dataset or of all; a page of them, or none."""
         self._write_down()
-        pairs = zip(self._drafts, self._entries, strict=True)
-        return iter([entry for draft, entry in pairs if label is None or draft.label == label])
+        pairs = zip(self._drafts[after + 1 :], self._entries[after + 1 :], strict=True)
+        return [entry for draft, entry in pairs if label is None or draft.label == label]
 
-    def rows(self) -> Iterator[Row]:
-        """Return every entry with its keys, in order."""
-        return iter([Row(entry.number, entry.line, keys_of(from_line(entry.line))) for entry in self.entries(None)])
+    def rows(self, after: int) -> list[Row]:
+        """Return the next entries after a number with their keys, in order; a page of them, or none."""
+        return [Row(entry.number, entry.line, keys_of(from_line(entry.line))) for entry in self.entries(None, after)]
+
+    def last_before(self, label: str, size: int) -> int | None:
+        """Return the number of a dataset's last entry among the first ``size``, or None."""
+        return max((number for number in range(size) if self._drafts[number].label == label), default=None)
 
     def hash_at(self, place: int) -> bytes:
         """Return one stored hash of the Merkle tree."""
         self._write_down()
         return self._hashes[place]
 
-    def hashes(self) -> Iterator[bytes]:
+    def hashes(self) -> list[bytes]:
         """Return every stored hash of the Merkle tree, in order."""
         self._write_down()
-        return iter(list(self._hashes))
+        return list(self._hashes)
 
     def damage(self) -> str | None:
         """Return None: memory has no file to be damaged."""
@@ -142,9 +145,9 @@ class MemoryStore:
         """Return the sizes and notes of the checkpoints that were signed here, in order."""
         return list(self._checkpoints)
 
-    def answers(self) -> Iterator[tuple[int, bytes]]:
-        """Return every stored answer with the number of its entry, in order."""
-        return iter(sorted(self._answers.items()))
+    def answers(self, after: int) -> list[tuple[int, bytes]]:
+        """Return the next stored answers after an entry's number with their numbers; a page of them, or none."""
+        return [(entry, answer) for entry, answer in self._answers.items() if entry > after]
 
     def append(self, draft: Draft) -> int:
         """Append an entry and return its number."""

@@ -96,6 +96,8 @@ def _opened(history: Replayed, body: Body) -> None:
         raise LedgerError("comes from another ledger")
     history.ledger = body["ledger"]
     stated = body["dataset"]
+    if stated["cap"] == "0/1":
+        raise LedgerError("opens a budget of nothing")
     history.datasets[body["label"]] = ReplayedDataset(
         Law(stated["law"]), from_text(stated["cap"]), from_text(stated["cap_delta"]), stated["statement"]
     )

@@ -5,7 +5,7 @@ import os
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, bindparam, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
@@ -54,6 +54,13 @@ _QUESTIONS = _all(_OF_RELEASE & ENTRIES.c.request.is_not(None))
 _STANDINGS = _all(_OF_LABEL & (ENTRIES.c.subject == "standing"))
 _SIZE = select(func.coalesce(func.max(_NUMBER) + 1, 0))
 _ENDS = select(_SIZE.scalar_subquery(), _LAST_OF_LABEL.scalar_subquery())
+_LAST_BEFORE = select(func.max(_NUMBER)).where(_OF_LABEL, bindparam("size") > _NUMBER)
+_AFTER = bindparam("after") < _NUMBER
+_PAGE = select(_NUMBER, ENTRIES.c.line).where(_AFTER).order_by(_NUMBER).limit(1000)
+_PAGE_OF_LABEL = select(_NUMBER, ENTRIES.c.line).where(_AFTER, _OF_LABEL).order_by(_NUMBER).limit(1000)
+_PAGE_OF_ROWS = select(ENTRIES).where(_AFTER).order_by(_NUMBER).limit(1000)
+_PAGE_OF_ANSWERS = select(ANSWERS).where(ANSWERS.c.number > bindparam("after")).order_by(ANSWERS.c.number).limit(50)
+_HASHES = select(HASHES.c.hash).order_by(HASHES.c.number)
 _ANSWER = select(ANSWERS.c.answer).where(ANSWERS.c.number == bindparam("entry"))
 _HASH = select(HASHES.c.hash).where(HASHES.c.number == bindparam("place"))
 _ADD_ENTRY, _ADD_ANSWER, _ADD_SALT = insert(ENTRIES), insert(ANSWERS), insert(SALTS)
@@ -180,22 +187,28 @@ class SqlView:
         """Return the SHA-256 of the last entry of a dataset that exists."""
         return hashlib.sha256(self._connection.execute(_LAST_OF_LABEL, {"label": label}).scalar_one()).hexdigest()
 
-    def entries(self, label: str | None) -> Iterator[Entry]:
-        """Return the entries in order, of one dataset or of all."""
-        rows = select(_NUMBER, ENTRIES.c.line).order_by(_NUMBER)
-        if label is not None:
-            rows = rows.where(ENTRIES.c.label == label)
-        for number, line in self._stream(rows):
-            yield Entry(number, line)
-
     def size(self) -> int:
         """Return the number of entries."""
         return int(self._connection.execute(_SIZE).scalar_one())
 
-    def rows(self) -> Iterator[Row]:
-        """Return every entry with its keys, in order."""
-        for number, label, subject, release, request, line in self._stream(select(ENTRIES).order_by(_NUMBER)):
-            yield Row(number, line, (label, subject, release, request))
+    def entries(self, label: str | None, after: int) -> list[Entry]:
+        """Return the next entries after a number in order, of one dataset or of all; a page of them, or none."""
+        query = _PAGE if label is None else _PAGE_OF_LABEL
+        rows = self._connection.execute(query, {"label": label, "after": after})
+        return [Entry(number, line) for number, line in rows]
+
+    def rows(self, after: int) -> list[Row]:
+        """Return the next entries after a number with their keys, in order; a page of them, or none."""
+        rows = self._connection.execute(_PAGE_OF_ROWS, {"after": after})
+        return [
+            Row(number, line, (label, subject, release, request))
+            for number, label, subject, release, request, line in rows
+        ]
+
+    def last_before(self, label: str, size: int) -> int | None:
+        """Return the number of a dataset's last entry among the first ``size``, or None."""
+        found = self._connection.execute(_LAST_BEFORE, {"label": label, "size": size}).scalar_one()
+        return None if found is None else int(found)
 
     def hash_at(self, place: int) -> bytes:
         """Return one stored hash of the Merkle tree."""
@@ -204,10 +217,9 @@ class SqlView:
             raise LedgerDamaged(Damage.TREE, "a hash of the Merkle tree is missing; verify the ledger")
         return cast("bytes", found)
 
-    def hashes(self) -> Iterator[bytes]:
+    def hashes(self) -> list[bytes]:
         """Return every stored hash of the Merkle tree, in order."""
-        for (found,) in self._stream(select(HASHES.c.hash).order_by(HASHES.c.number)):
-            yield found
+        return list(self._connection.execute(_HASHES).scalars())
 
     def damage(self) -> str | None:
         """Return what the database itself finds damaged, or None."""
@@ -218,9 +230,9 @@ class SqlView:
         columns = select(CHECKPOINTS.c.size, CHECKPOINTS.c.note).order_by(CHECKPOINTS.c.number)
         return [(size, note) for size, note in self._connection.execute(columns)]
 
-    def answers(self) -> Iterator[tuple[int, bytes]]:
-        """Return every stored answer with the number of its entry, in order."""
-        yield from self._stream(select(ANSWERS).order_by(ANSWERS.c.number))
+    def answers(self, after: int) -> list[tuple[int, bytes]]:
+        """Return the next stored answers after an entry's number with their numbers; a page of them, or none."""
+        return [(entry, answer) for entry, answer in self._connection.execute(_PAGE_OF_ANSWERS, {"after": after})]
 
     def append(self, draft: Draft) -> int:
         """Append an entry and return its number."""
@@ -251,9 +263,6 @@ class SqlView:
 
     def _count(self, table: Table) -> int:
         return int(self._connection.execute(select(func.count()).select_from(table)).scalar_one())
-
-    def _stream(self, query: Select[Any]) -> Iterator[Any]:
-        yield from self._connection.execute(query, execution_options={"yield_per": 1000})
 
     def _body(self, query: Select[bytes], **keys: str) -> dict[str, Json] | None:
         line = self._connection.execute(query, keys).scalar_one_or_none()

@@ -4,7 +4,7 @@ An entry carries the running totals after it, so the last entry of a dataset, re
 and nothing in a store is ever changed or deleted.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -201,19 +201,23 @@ class Reading(Protocol):
         """Return the number of entries."""
         ...
 
-    def entries(self, label: str | None) -> Iterator[Entry]:
-        """Return the entries in order, of one dataset or of all."""
+    def entries(self, label: str | None, after: int) -> list[Entry]:
+        """Return the next entries after a number in order, of one dataset or of all; a page of them, or none."""
         ...
 
-    def rows(self) -> Iterator[Row]:
-        """Return every entry with its keys, in order."""
+    def rows(self, after: int) -> list[Row]:
+        """Return the next entries after a number with their keys, in order; a page of them, or none."""
+        ...
+
+    def last_before(self, label: str, size: int) -> int | None:
+        """Return the number of a dataset's last entry among the first ``size``, or None."""
         ...
 
     def hash_at(self, place: int) -> bytes:
         """Return one stored hash of the Merkle tree."""
         ...
 
-    def hashes(self) -> Iterator[bytes]:
+    def hashes(self) -> list[bytes]:
         """Return every stored hash of the Merkle tree, in order."""
         ...
 
@@ -225,8 +229,8 @@ class Reading(Protocol):
         """Return the sizes and notes of the checkpoints that were signed here, in order."""
         ...
 
-    def answers(self) -> Iterator[tuple[int, bytes]]:
-        """Return every stored answer with the number of its entry, in order."""
+    def answers(self, after: int) -> list[tuple[int, bytes]]:
+        """Return the next stored answers after an entry's number with their numbers; a page of them, or none."""
         ...
 
 

@@ -36,7 +36,7 @@ def verify(
     read = _read(view)
     if read.history.ledger not in (None, identity):
         raise LedgerDamaged(Damage.FOREIGN, "the entries are of another ledger than the tables")
-    read.history.check_answers(view.answers())
+    read.history.check_answers(_answers(view))
     _check_salts(view, read.history)
     for checkpoint in [*_stored_checkpoints(view), *(open_checkpoint(note, keys) for note in checkpoints)]:
         _compare_checkpoint(checkpoint, identity, read)
@@ -67,9 +67,9 @@ class _Ledger:
 
 
 def _read(view: Reading) -> _Ledger:
-    kept = list(view.hashes())
+    kept = view.hashes()
     read = _Ledger()
-    for row in view.rows():
+    for row in _rows(view):
         _check_row(row, len(read.lines), kept)
         if row.keys != keys_of(read.add(row.line)):
             raise LedgerDamaged(Damage.EDITED, "is filed under other keys than it has", entry=row.number)
@@ -80,6 +80,20 @@ def _read(view: Reading) -> _Ledger:
     if kept != read.hashes:
         raise LedgerDamaged(Damage.TREE, "the stored hashes of the Merkle tree are not those of the entries")
     return read
+
+
+def _rows(view: Reading) -> Iterator[Row]:
+    page = view.rows(-1)
+    while page:
+        yield from page
+        page = view.rows(page[-1].number)
+
+
+def _answers(view: Reading) -> Iterator[tuple[int, bytes]]:
+    page = view.answers(-1)
+    while page:
+        yield from page
+        page = view.answers(page[-1][0])
 
 
 def _check_row(row: Row, expected: int, kept: list[bytes]) -> None:
