@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from accounting.budget import Cap, Law, Mu, Rho, cap
 from accounting.errors import BudgetRefused, ConfigError
 from accounting.events import price
+from accounting.noise import SeededEntropy
+from accounting.planted import planted_table
 from accounting.queries import Errors, Marginals, Select, query_digest, question_event
+from accounting.schema import Schema
 from accounting.unit import PersonUnit, RowUnit
 from mechanisms.registry import KINDS, config_from_table
 from tests.mechanisms.fakes import NumpyTable, Refusing, Replay, categorical, integer, schema_of
@@ -140,6 +143,21 @@ def test_same_answers_give_the_same_questions_and_rows(kind, law):
     assert again.notes == first.notes
     assert all(np.array_equal(again.synthetic.ticks[name], first.synthetic.ticks[name]) for name in ticks)
     assert steps_again
+
+
+@every_kind
+@every_law
+def test_the_curators_own_handle_charges_what_the_plan_says(kind, law):
+    schema, ticks = toy_table()
+    amount = cap(law, Fraction(1, 3))
+    mechanism = config_from_table(kind, OPTIONS[kind]).calibrate(amount, RowUnit(), schema)
+    handle = planted_table(schema, ticks, RowUnit(), amount, entropy=SeededEntropy(1))
+    result = mechanism.run(handle, np.random.default_rng(0))
+    assert sum(asked.cost for asked in result.transcript) == amount.value - handle.remaining
+    assert handle.remaining <= amount.value / 2**30
+    entries = [asked.answer.entry for asked in result.transcript]
+    assert entries == sorted(set(entries))
+    assert 250 < result.synthetic.rows < 350
 
 
 @every_kind
@@ -301,6 +319,73 @@ def test_p01_noise_has_the_scale_that_the_price_says(kind):
     measured = np.concatenate([noisy.ravel() for noisy in answer.tables])
     rho = len(query.cliques) / (2 * measured.var())
     assert float(result.transcript[0].cost) == pytest.approx(rho, rel=0.15)
+
+
+KINDS_OF_COLUMN = """
+[table]
+name = "kinds"
+[[columns]]
+name = "flag"
+kind = "boolean"
+nullable = true
+[[columns]]
+name = "cost"
+kind = "real"
+nullable = true
+min = 0
+max = 50000
+decimals = 2
+bins = 100
+points = [0]
+[[columns]]
+name = "day"
+kind = "date"
+nullable = true
+format = "%Y-%m-%d"
+min = 2020-01-01
+max = 2020-12-31
+resolution = "day"
+[[columns]]
+name = "hour"
+kind = "datetime"
+nullable = true
+format = "%Y-%m-%dT%H"
+min = 2020-01-01T00:00:00
+max = 2020-12-31T23:00:00
+resolution = "hour"
+bins = 52
+[[columns]]
+name = "group"
+kind = "categorical"
+nullable = true
+categories = ["x", "y"]
+"""
+
+
+@every_kind
+def test_every_kind_of_column_with_zeros_and_nulls(kind):
+    schema = Schema.from_text(KINDS_OF_COLUMN)
+    rng = np.random.default_rng(1)
+    rows = 2000
+    group = rng.integers(0, 2, rows)
+    zero = rng.random(rows) < 0.6
+    ticks = {
+        "flag": np.where(rng.random(rows) < 0.1, -1, group),
+        "cost": np.where(zero, 0, np.where(rng.random(rows) < 0.1, -1, rng.integers(1, 5_000_001, rows))),
+        "day": np.where(group == 1, rng.integers(0, 100, rows), rng.integers(100, 366, rows)),
+        "hour": np.full(rows, -1),
+        "group": group,
+    }
+    _, _, result = run(kind, Law.ZCDP, schema, ticks, amount="2")
+    made = result.synthetic.ticks
+    for column in schema.columns:
+        column.text_of_ticks(made[column.name])
+    assert np.mean(made["cost"] == 0) == pytest.approx(0.6, abs=0.05)
+    assert np.mean(made["cost"] == -1) == pytest.approx(0.04, abs=0.02)
+    assert np.mean(made["flag"] == -1) == pytest.approx(0.1, abs=0.03)
+    assert np.mean(made["hour"] == -1) > 0.9
+    if kind != "independent":
+        assert np.mean((made["day"] < 100) == (made["group"] == 1)) > 0.9
 
 
 @every_kind
