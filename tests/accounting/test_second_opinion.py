@@ -9,7 +9,7 @@ from accounting.second_opinion import agree, delta, epsilon
 
 AMOUNTS = [Fraction(text) for text in ("1e-15", "1e-6", "0.125", "1", "37", "1e3", "1e6")]
 DELTAS = [Fraction(text) for text in ("0.99", "0.5", "0.1", "1e-6", "1e-18", "1e-100", "1e-300")]
-CLOSE = Fraction(1, 10**15)
+CLOSE = Fraction(1, 10**14)
 
 
 @pytest.mark.parametrize("kind", [Rho, Mu])
