@@ -168,7 +168,7 @@ class PostgreSQL:
 
     def explain(self, error: SQLAlchemyError) -> LedgerError:
         """Turn a database error into a sentence without any stored value."""
-        place = self._url.set(username=None, password=None, query={}).render_as_string()
+        place = f"at {self._url.host}:{self._url.port or 5432}/{self._url.database}"
         if "lock timeout" in str(error):
             return LedgerError(f"the ledger {place} was in use by another process for {WAIT_SECONDS} s; try again")
         return LedgerError(f"the ledger {place} cannot be used: {_first_line(error)}")
