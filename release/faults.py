@@ -6,6 +6,7 @@ import traceback
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[1]
+_OURS = tuple(_ROOT / name for name in ("accounting", "mechanisms", "audits", "release"))
 _FRAMES = 100
 
 
@@ -16,7 +17,7 @@ def describe_fault(error: BaseException) -> str:
     if isinstance(error, OSError):
         return describe_os_error(error)
     frames = traceback.extract_tb(error.__traceback__, limit=-_FRAMES)
-    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_ROOT) and ".venv" not in frame.filename]
+    ours = [frame for frame in frames if any(Path(frame.filename).is_relative_to(folder) for folder in _OURS)]
     place = f" at {Path(ours[-1].filename).relative_to(_ROOT)}, line {ours[-1].lineno}" if ours else ""
     return f"a fault of the program ({type(error).__name__}{place}); please report it with this line"
 

@@ -35,7 +35,8 @@ def run_guarded(command: click.Command, arguments: list[str]) -> int:
         return _fail(str(error), STOPPED, "Cancelled", arguments)
     except DpReleaseError as error:
         return _fail(str(error), error.exit_code, type(error).__name__, arguments, error=error)
-    except BrokenPipeError:
+    except SystemExit:
+        # click's answer to a closed stdout. Only final output goes there, so that whatever it reports is done.
         _close_stdout()
         return 0
     except OSError as error:

@@ -20,6 +20,7 @@ def run(*, config: Path | None, yes: bool, resume: str | None, workspace: Path, 
     the ledger's entries and the signed manifest. A run that was stopped after spending is gone on with by --resume, at
     no second charge.
     """
+    from accounting.errors import Cancelled
     from accounting.ledger import Ledger
     from release.cli.console import confirm, emit
     from release.cli.keys import load_signing_key
@@ -32,7 +33,10 @@ def run(*, config: Path | None, yes: bool, resume: str | None, workspace: Path, 
     from release.workspace import open_workspace
 
     def consent(plan: ReleasePlan) -> None:
-        click.echo(plan_text(plan) + "\n", err=True)
+        try:
+            click.echo(plan_text(plan) + "\n", err=True)
+        except BrokenPipeError:
+            raise Cancelled("nobody can read the plan; nothing was spent") from None
         question = "Spend this?" if resume is None else f"Go on with {resume}?"
         confirm(question, yes=yes)
 

@@ -1,5 +1,7 @@
 """Fixtures: commands given in this process, and a workspace that is ready to release."""
 
+import contextlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,15 +24,23 @@ def give(capfd: pytest.CaptureFixture[str]) -> Give:
     return command
 
 
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the workspace that each test gets a copy of."""
+    folder = tmp_path_factory.mktemp("template")
+    with contextlib.chdir(folder):
+        for command in ("init", "keys new", OPEN):
+            assert run_guarded(dprelease, command.split()) == 0
+    (folder / "schema.toml").write_text(SCHEMA, encoding="utf-8")
+    (folder / "release.toml").write_text(RELEASE, encoding="utf-8")
+    write_rows(folder / "private.csv", rows())
+    return folder
+
+
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, give: Give) -> Path:
-    """Make a workspace with a key, an open dataset of ρ = 1/2 and 200 private rows; it is the current folder."""
+def workspace(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a workspace with a key, an open dataset of ρ = 1/2 and 200 private rows; it is the current folder."""
     folder = tmp_path / "workspace"
-    folder.mkdir()
+    shutil.copytree(template, folder)
     monkeypatch.chdir(folder)
-    for command in ("init", "keys new", OPEN):
-        assert give(command).code == 0
-    Path("schema.toml").write_text(SCHEMA, encoding="utf-8")
-    Path("release.toml").write_text(RELEASE, encoding="utf-8")
-    write_rows(Path("private.csv"), rows())
     return folder
