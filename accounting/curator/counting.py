@@ -36,7 +36,7 @@ def check_question_size(query: Query, schema: Schema) -> None:
     """Refuse a question whose tables cannot be held while counting, or whose answer cannot be stored.
 
     Raises:
-        QueryRefused: beyond ``MAX_ANSWER_CELLS`` cells to answer, or beyond half of the machine's memory; nothing spent.
+        QueryRefused: over ``MAX_ANSWER_CELLS`` cells to answer, or half of the machine's memory; nothing spent.
     """
     if isinstance(query, Total):
         return

@@ -8,6 +8,7 @@ a header has its first row where the names should be, so that no name found in a
 import codecs
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeVar
@@ -27,19 +28,21 @@ FileKind = Literal["csv", "csv.gz", "parquet", "arrow"]
 
 _MAGIC: Final[tuple[tuple[bytes, FileKind], ...]] = (
     (b"\x1f\x8b", "csv.gz"),
-    (b"PAR1", "parquet"),
-    (b"ARROW1", "arrow"),
+    (b"PAR1\x15", "parquet"),
+    (b"ARROW1\0\0", "arrow"),
 )
 _REFUSED: Final = (
     (b"PK\x03\x04", "a zip archive or a spreadsheet: save the table as CSV or Parquet"),
     (b"\xd0\xcf\x11\xe0", "an old spreadsheet: save the table as CSV or Parquet"),
-    (b"BZh", "compressed by bzip2: unpack it, or compress it by gzip"),
+    (b"BZh91AY&SY", "compressed by bzip2: unpack it, or compress it by gzip"),
     (b"\xfd7zXZ\x00", "compressed by xz: unpack it, or compress it by gzip"),
     (b"\x28\xb5\x2f\xfd", "compressed by zstd: unpack it, or compress it by gzip"),
-    (b"FEA1", "Feather of version 1: write it as version 2 or as Parquet"),
+    (b"FEA1\0", "Feather of version 1: write it as version 2 or as Parquet"),
 )
+_HEAD_BYTES: Final = 16
 _WIDE_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _LISTED: Final = 10
+_CONTAINER_LIMIT: Final = Path("/sys/fs/cgroup/memory.max")
 _OTHER_DELIMITERS: Final = ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars"))
 
 
@@ -123,7 +126,7 @@ def file_form(path: Path, encoding: str) -> FileForm:
         if not path.is_file():
             raise InputFileError(f"{path} is not a file: give the path of the private table")
         with path.open("rb") as stream:
-            head = stream.read(8)
+            head = stream.read(_HEAD_BYTES)
     except OSError as error:
         raise InputFileError(f"{path} cannot be read: {error.strerror}") from None
     for magic, advice in _REFUSED:
@@ -212,5 +215,8 @@ def bytes_per_row(schema: Schema, unit: PrivacyUnit) -> int:
 
 
 def memory_limit() -> int:
-    """Return how many bytes a table may take: half of the machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    """Return how many bytes a table may take: half of the memory of this machine, or of its container."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError, ValueError):  # no container, or one without a limit ("max")
+        memory = min(memory, int(_CONTAINER_LIMIT.read_text(encoding="ascii")))
+    return memory // 2

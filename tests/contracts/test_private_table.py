@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from accounting.budget import Cap, Law, Mu, Rho
-from accounting.curator import load, private_table, table
+from accounting.curator import counting, load, private_table, table
 from accounting.errors import AnswerLost, BudgetRefused, ConfigError, LedgerError, QueryRefused, StoppedAfterSpending
 from accounting.events import price
 from accounting.ledger import Account, Ledger
@@ -175,6 +175,14 @@ class TestEveryHandle:
         with pytest.raises(ConfigError) as caught:
             handle.ask(wrong)
         assert caught.value.exit_code == 2
+        assert handle.remaining == 1000
+        assert handle.ask(QUESTIONS["total"]).entry >= 0
+
+    def test_a_question_beyond_the_machines_memory_is_refused_and_spends_nothing(self, handle, monkeypatch):
+        monkeypatch.setattr(counting, "memory_limit", lambda: 100)
+        for name in ("marginals", "errors", "select"):
+            with pytest.raises(QueryRefused, match="half of this machine's memory"):
+                handle.ask(QUESTIONS[name])
         assert handle.remaining == 1000
         assert handle.ask(QUESTIONS["total"]).entry >= 0
 

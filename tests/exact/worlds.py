@@ -66,9 +66,9 @@ def vector(exact: object) -> np.ndarray:
 
 @cache
 def neighbours(unit: PrivacyUnit) -> tuple[tuple[World, World], ...]:
-    """All pairs (without, with) of one unit: up to three rows beside it, or one person of up to k rows.
+    """All pairs (without, with) of one unit: up to three rows beside it, or one person of up to two rows.
 
-    The person that comes or goes has up to k + 1 rows of any kinds, one more than is kept.
+    The person that comes or goes has up to k + 1 rows of any kinds, one more than is kept, and stands before or after.
     """
     return tuple(_pairs(unit))
 
@@ -85,9 +85,10 @@ def _pairs(unit: PrivacyUnit) -> Iterator[tuple[World, World]]:
         rows for size in range(unit.max_rows + 2) for rows in itertools.combinations_with_replacement(ROW_KINDS, size)
     ]
     for beside in multisets:
-        if len(beside) <= unit.max_rows:
+        if len(beside) <= 2:
             for rows in multisets[1:]:
                 yield World((beside,)), World((beside, rows))
+                yield World((beside,)), World((rows, beside))
 
 
 @cache

@@ -169,10 +169,10 @@ def test_p28_every_text_in_every_cell_is_read(tmp_path, cells):
         (b"\x1f\x8bnonsense", "damaged or cut off"),
         (b"PK\x03\x04....", "a zip archive or a spreadsheet"),
         (b"\xd0\xcf\x11\xe0....", "an old spreadsheet"),
-        (b"BZh9", "bzip2"),
+        (b"BZh91AY&SY\0", "bzip2"),
         (b"\xfd7zXZ\x00", "xz"),
         (b"\x28\xb5\x2f\xfd", "zstd"),
-        (b"FEA1", "Feather of version 1"),
+        (b"FEA1\0\0\0\0", "Feather of version 1"),
     ],
     ids=lambda value: value if isinstance(value, str) and "\n" not in value and len(value) < 60 else "data",
 )
@@ -242,7 +242,21 @@ def test_memory_grows_with_the_schema_and_the_unit():
     )
     assert bytes_per_row(wide, RowUnit()) > bytes_per_row(SCHEMA, RowUnit())
     assert bytes_per_row(wide, person(1)) > bytes_per_row(wide, RowUnit())
-    assert form.memory_limit() > 2**28
+
+
+def test_the_limit_is_half_of_the_machines_or_the_containers_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(form, "_CONTAINER_LIMIT", tmp_path / "none")
+    machine = form.memory_limit()
+    assert machine > 2**28
+    for text, expected in (("max\n", machine), ("1000000\n", 500_000), (f"{2**80}\n", machine)):
+        monkeypatch.setattr(form, "_CONTAINER_LIMIT", write(tmp_path / "memory.max", text))
+        assert form.memory_limit() == expected
+
+
+@pytest.mark.parametrize("name", ["PAR1", "PAR1x", "ARROW1", "BZh9", "FEA1", "PK"])
+def test_text_that_begins_like_a_binary_format_is_text(tmp_path, name):
+    rows = load_text(tmp_path, f"{name},letter\na,b\n", schema=schema_of(categorical(name), categorical("letter")))
+    assert cells_of(rows, "letter") == [1]
 
 
 def test_p28_an_error_of_the_program_shows_its_place_and_no_value(tmp_path, monkeypatch):
