@@ -5,7 +5,7 @@ probability that was fixed before the round began: half of the whole for the rou
 1/(2t(t+1)) of it for round t otherwise, which together never exceed the whole however many rounds there are.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, log, sqrt
 from typing import Protocol
 
@@ -100,6 +100,9 @@ class _Selection:
         penalty: its penalty, in counts.
         candidates: how many there were.
         noise: 2Δ/ε, in weighted counts.
+        distance: of the estimate to its measurement, once it is there.
+        variance: of the measurement's noise.
+        known: the bound for each failure probability asked for so far.
 
     Source:
         The exponential mechanism's utility: the selected score lies more than 2Δ/ε·(ln(candidates) + x) below the best
@@ -113,14 +116,17 @@ class _Selection:
     noise: float
     distance: float | None = None
     variance: float = 0.0
+    known: dict[float, float] = field(default_factory=dict)
 
     def best_score(self, failure: float) -> float:
         """Bound the largest weighted excess, weight·(error − penalty) in counts, of all candidates."""
         if self.distance is None:
             return inf
-        half = failure / 2
-        error = error_below(self.distance, self.variance, self.estimate.size, half)
-        return self.weight * (error - self.penalty) + self.noise * log(self.candidates / half)
+        if failure not in self.known:
+            half = failure / 2
+            error = error_below(self.distance, self.variance, self.estimate.size, half)
+            self.known[failure] = self.weight * (error - self.penalty) + self.noise * log(self.candidates / half)
+        return self.known[failure]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
