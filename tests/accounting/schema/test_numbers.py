@@ -136,6 +136,7 @@ def test_one_value_is_a_legal_domain():
         ("integer", {"min": -(2**61), "max": 2**61, "bins": 2}, "are over the limit of 2\\^53; narrow the bounds"),
         ("integer", {"max": 2**24}, "16777218 cells .* are over the limit of 16777216; add edges or bins"),
         ("integer", {"max": 2**25, "bins": 2**24 + 1}, "16777218 cells"),
+        ("integer", {"max": 2**25, "bins": 2**24 - 2, "points": [5]}, "16777217 cells"),
         ("integer", {"edges": [0, 10]}, "min is left out"),
         ("integer", {"edges": [10, 10]}, "edges must increase"),
         ("integer", {"edges": [20, 10]}, "edges must increase"),
