@@ -1,8 +1,9 @@
 """Open the one budget of a dataset."""
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from accounting.budget import Law
+from accounting.budget import Cap, EpsilonDelta, Law
 from accounting.unit import PrivacyUnit
 from release.budgets import BudgetChoice
 from release.workspace import Workspace
@@ -22,4 +23,13 @@ def open_dataset(
     """
     budget.check_law(law, label)
     budget.check_delta(workspace.max_delta)
-    return ledger.open_dataset(label, unit=unit, cap=budget.cap(law), statement=budget.statement)
+    cap = budget.cap(law)
+    return ledger.open_dataset(label, unit=unit, cap=cap, statement=budget.statement or _stated(cap, budget.delta))
+
+
+def _stated(cap: Cap, delta: Fraction | None) -> EpsilonDelta | None:
+    """Return the (ε, δ) that a ρ or μ gives at a stated δ, ε rounded up."""
+    from accounting.convert import epsilon
+
+    reached = Fraction(0) if delta is None else epsilon(cap.amount, delta)
+    return EpsilonDelta(reached, delta) if delta is not None and reached else None

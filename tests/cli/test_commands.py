@@ -227,3 +227,12 @@ def test_every_json_document_names_its_format_and_version(workspace, give):
         document = give(command + " --json").document
         assert document["format"].startswith("dprelease.")
         assert document["version"] == 1
+
+
+@pytest.mark.parametrize(("law", "budget"), [("zcdp", "--rho 1/8"), ("gdp", "--mu 1/2")])
+def test_a_budget_opened_with_rho_or_mu_states_its_epsilon(workspace, give, law, budget):
+    opened = give(f"ledger open other --unit row --law {law} {budget} --delta 1e-6 --json").document
+    assert opened["statement"]["delta"] == "1/1000000"
+    assert Fraction(opened["statement"]["epsilon"]) > 0
+    without = give(f"ledger open third --unit row --law {law} {budget} --json").document
+    assert without["statement"] is None
