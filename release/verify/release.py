@@ -185,10 +185,13 @@ def _check_guarantee(manifest: Manifest, sums: Sums) -> None:
 def _check_point(law: str, amount: Fraction, point: CurvePoint, manifest: Manifest) -> None:
     from accounting import convert, second_opinion
 
-    budget = cap(manifest.guarantee.law, amount).amount
     delta = from_text(point.delta)
     for formula in (convert.epsilon, second_opinion.epsilon):
-        recomputed = Fraction(formula(budget, delta))
+        try:
+            recomputed = formula(cap(manifest.guarantee.law, amount).amount, delta)
+        except ConfigError:
+            reason = f"epsilon at delta {point.delta} is outside what the conversions cover"
+            raise VerificationFailed(reason, file=MANIFEST_NAME) from None
         if abs(Fraction(point.epsilon) - recomputed) > TOLERANCE * max(recomputed, TOLERANCE):
             raise VerificationFailed(
                 f"epsilon at delta {point.delta} is not what the cap gives under {law}", file=MANIFEST_NAME

@@ -123,10 +123,13 @@ def _price(question: Mapping[str, Any], rows: int, law: str) -> Ratio:
     if question["question"] == "select":
         top, bottom = _ratio(question["epsilon"])
         return (top * top, 8 * bottom * bottom) if law == "zcdp" else (11 * top * top, 28 * bottom * bottom)
-    tables = {"total": None, "marginals": "cliques", "errors": "candidates"}[question["question"]]
+    kind = question["question"]
+    tables = {"total": None, "marginals": "cliques", "errors": "candidates", "votes": None}[kind]
     sensitivity_squared = rows * rows * (1 if tables is None else _length(question[tables]))
-    if question["question"] == "errors":
+    if kind == "errors":
         sensitivity_squared *= question["grid"] * question["grid"]
+    elif kind == "votes":
+        sensitivity_squared *= question["votes"]
     top, bottom = _ratio(question["variance"])
     return sensitivity_squared * bottom, (2 * top if law == "zcdp" else top)
 

@@ -116,6 +116,10 @@ LIES = {
         lambda m: m["guarantee"]["release_curve"][0].update(epsilon="1.0"),
         "epsilon at delta",
     ),
+    "a delta that no conversion covers": (
+        lambda m: m["guarantee"]["release_curve"][0].update(delta="2/1"),
+        "outside what the conversions cover",
+    ),
     "a smaller epsilon of the dataset": (
         lambda m: m["guarantee"]["dataset_curve"][0].update(epsilon="1.0"),
         "epsilon at delta",
