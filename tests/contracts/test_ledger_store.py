@@ -77,6 +77,7 @@ def test_the_three_levels(ledger):
     assert account.remaining == Fraction(3, 8)
     state = ledger.dataset("rand")
     assert (state.allotted, state.settled, state.in_flight) == (Fraction(1, 2), 0, Fraction(1, 8))
+    assert state.releases[0].in_flight == Fraction(1, 8)
     account.start(grant)
     entry = account.settle(grant, b"17")
     state = ledger.dataset("rand")

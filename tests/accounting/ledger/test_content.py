@@ -143,6 +143,36 @@ def test_long_lists_of_a_question_are_named_by_their_length():
     assert shorten_question({"question": "marginals", "cliques": cliques[1:]})["cliques"] == cliques[1:]
 
 
+def test_a_context_is_public_and_short():
+    context = {"mechanism": "aim", "plan_digest": "0" * 64}
+    assert check_context(context) == context
+    for name, value in (("mechanism", 5), ("plan_digest", "x"), ("title", "x")):
+        with pytest.raises(ConfigError):
+            check_context({name: value})
+
+
+def test_only_names_counts_and_texts_are_items_of_a_question():
+    reserved = next(body for body in map(from_line, lines()) if body["kind"] == "reserved")
+    for value, allowed in (
+        ({"items": 40}, True),
+        ({"items": "40"}, False),
+        ({"rows": 40}, False),
+        ([["a", "b"], ["c"]], True),
+        ([["a", 5]], False),
+        ([1, 2], True),
+        ([1.5], False),
+        ([["a"]] * (LONGEST_LIST + 1), False),
+        (5, True),
+        (None, False),
+    ):
+        body = {**reserved, "question": {"question": "marginals", "variance": "1/1", "cliques": value}}
+        if allowed:
+            check_body(body)
+        else:
+            with pytest.raises(LedgerError, match="invalid field 'question'"):
+                check_body(body)
+
+
 @pytest.mark.parametrize("name", ["", "a b", "-a", ".a", "a" * 65, "ä", None, 5, True, "a\n"])
 def test_names_are_short_and_plain(name):
     with pytest.raises(ConfigError, match="a label is 1 to 64"):

@@ -108,6 +108,54 @@ def test_a_first_opening_waits_for_another(tmp_path, monkeypatch):
     thread.join()
 
 
+class Driver:
+    """A driver's connection whose first steps find the file busy, as when several processes make it at once."""
+
+    OperationalError = sqlite3.OperationalError
+
+    def __init__(self, busy):
+        self.busy = busy
+        self.seen = []
+
+    def cursor(self):
+        return self
+
+    def close(self):
+        self.seen.append("closed")
+
+    def execute(self, statement):
+        self.seen.append(statement)
+        if self.busy:
+            self.busy -= 1
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = 5
+            raise error
+
+
+def test_switching_a_new_file_to_wal_waits_for_others(monkeypatch):
+    driver = Driver(3)
+    dialects._set_up_sqlite(driver, None)
+    assert driver.seen[:4] == ["PRAGMA journal_mode = WAL"] * 4
+    assert driver.seen[4:] == [
+        "PRAGMA synchronous = FULL",
+        "PRAGMA fullfsync = ON",
+        "PRAGMA checkpoint_fullfsync = ON",
+        "PRAGMA trusted_schema = OFF",
+        "closed",
+    ]
+    monkeypatch.setattr(dialects, "WAIT_SECONDS", 0)
+    with pytest.raises(sqlite3.OperationalError):
+        dialects._set_up_sqlite(Driver(100), None)
+
+
+def test_a_transaction_that_sqlite_ended_itself_is_not_ended_again(tmp_path):
+    ledger = Ledger.open(f"sqlite:///{tmp_path}/ledger.db")
+    with pytest.raises(RuntimeError, match="stop"), ledger._store.write() as view:
+        view._connection.exec_driver_sql("ROLLBACK")
+        raise RuntimeError("stop")
+    open_rows(ledger)
+
+
 def test_a_step_that_is_not_busy_is_not_repeated():
     calls = []
 

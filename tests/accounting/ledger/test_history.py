@@ -199,6 +199,14 @@ def test_entries_that_come_at_the_wrong_time_are_refused(bodies):
         assert found.value.kind is Damage.RULES
 
 
+def test_a_reservation_is_its_own_grant(bodies):
+    lines = chained(bodies)
+    place = first(bodies, "reserved")
+    forged_line = to_line({**from_line(lines[place]), "grant": 0})
+    with pytest.raises(LedgerDamaged, match="names another entry as its grant"):
+        replay([*lines[:place], forged_line])
+
+
 def test_a_law_never_changes_back():
     ledger = Ledger.in_memory()
     open_rows(ledger)

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from accounting.errors import BudgetRefused
-from accounting.ledger import Ledger
+from accounting.ledger import Ledger, sql
 from tests.accounting.ledger.support import allot, ask, open_rows, reserve
 
 
@@ -46,6 +46,19 @@ def test_threads_share_one_ledger(ledger):
         thread.join()
     assert sum(granted) == Fraction(1, 2)
     ledger.verify()
+
+
+def test_a_child_leaves_the_parents_connections_alone(tmp_path, monkeypatch):
+    ledger = Ledger.open(f"sqlite:///{tmp_path}/ledger.db")
+    open_rows(ledger)
+    engine, pool = ledger._store._engine, ledger._store._engine.pool
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert ledger.datasets() == ("rand",)
+    assert engine.pool is not pool
+    sql._disconnect(engine, [1])
+    assert engine.pool.checkedin() == 1
+    sql._disconnect(engine, [-1])
+    assert engine.pool.checkedin() == 0
 
 
 def test_a_ledger_goes_on_in_parent_and_child_after_a_fork(sql_url):
