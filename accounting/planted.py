@@ -16,10 +16,11 @@ from accounting.curator.persons import KEY_BYTES, kept_rows
 from accounting.curator.reading import number_persons
 from accounting.curator.rows import CellTable, PrivateRows, TableDigest, cell_dtype
 from accounting.curator.table import private_table
+from accounting.curator.voting import count_votes
 from accounting.errors import ConfigError
 from accounting.ledger import Ledger
 from accounting.noise import Entropy
-from accounting.queries import Errors, Ints, Marginals, PrivateTable, Query, Total, check_query
+from accounting.queries import Errors, Ints, Marginals, PrivateTable, Query, Total, Votes, check_query
 from accounting.schema import Schema
 from accounting.unit import PersonUnit, PrivacyUnit
 
@@ -73,7 +74,7 @@ def exact_answer(
 
     Returns:
         Total: the number of kept rows. Marginals: one int64 table per clique. Errors: int64 L1 errors in grid units.
-        Select: int64 scores.
+        Select: int64 scores. Votes: int64 counts.
 
     Raises:
         QueryRefused: invalid public fields.
@@ -87,6 +88,8 @@ def exact_answer(
         return tuple(count_tables(cells, schema, query.cliques, query.coding))
     if isinstance(query, Errors):
         return l1_errors(query, cells, schema)
+    if isinstance(query, Votes):
+        return count_votes(query, cells, schema)
     return selection_scores(query, cells, schema)
 
 

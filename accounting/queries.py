@@ -30,6 +30,8 @@ MAX_CELLS = 2**27
 MAX_GRID = 2**20
 MAX_WEIGHT = 2**20
 ESTIMATE_LIMIT = 2**53
+MAX_CANDIDATES = 2**20
+DISTANCE_LIMIT = 2**53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,8 +159,86 @@ class Errors:
         object.__setattr__(self, "estimates", _frozen_estimates(self.estimates, len(self.candidates)))
 
 
-Query: TypeAlias = Total | Marginals | Select | Errors
-QUERY_TYPES: tuple[type, ...] = (Total, Marginals, Select, Errors)
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """How votes see one column: where each of its cells lies on a line, and which class it belongs to.
+
+    Args:
+        coordinates: int32, one a cell.
+        classes: int32, one a cell, at least 0.
+        apart: the squared distance of two cells of different classes, added to that of their coordinates.
+    """
+
+    coordinates: npt.NDArray[np.int32]
+    classes: npt.NDArray[np.int32]
+    apart: int
+
+    def __post_init__(self) -> None:
+        if type(self.apart) is not int or not 0 <= self.apart <= DISTANCE_LIMIT:
+            raise QueryRefused(f"the distance between classes is a whole number from 0 to {DISTANCE_LIMIT}")
+        for name in ("coordinates", "classes"):
+            copy = np.array(getattr(self, name), dtype=np.int32)
+            if copy.ndim != 1 or copy.size == 0:
+                raise QueryRefused("a placement has one coordinate and one class a cell")
+            copy.setflags(write=False)
+            object.__setattr__(self, name, copy)
+        if self.coordinates.size != self.classes.size or int(self.classes.min()) < 0:
+            raise QueryRefused("a placement has one coordinate and one class from 0 a cell")
+
+    @property
+    def reach(self) -> int:
+        """A bound on this column's part of every partial sum of a distance, in whatever order it is added up."""
+        return 3 * max(abs(int(self.coordinates.min())), abs(int(self.coordinates.max()))) ** 2 + self.apart
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Votes:
+    """Ask for a noisy nearest-neighbour histogram: each row votes once for each of its nearest candidates.
+
+    The squared distance of a row and a candidate is an exact integer: the sum over the placed columns of the squared
+    difference of coordinates, and of ``apart`` where the classes differ. Equal distances go by the candidates' order.
+
+    Args:
+        candidates: int32 cells, one row a candidate, one column a modelled column in schema order.
+        embedding: column name → placement; columns not named have no part in the distance.
+        votes: how many candidates a row votes for, from 1 to the number of candidates.
+        within: a column; rows vote only for candidates of their own cell in it, fewer where it has fewer. None for all.
+        variance: σ² of the noise on each candidate's count.
+    """
+
+    candidates: npt.NDArray[np.int32]
+    embedding: Mapping[str, Placement]
+    votes: int
+    within: str | None
+    variance: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+        if (
+            not isinstance(self.candidates, np.ndarray)
+            or self.candidates.dtype != np.int32
+            or self.candidates.ndim != 2
+        ):
+            raise QueryRefused("the candidates are an int32 array of cells, one row a candidate")
+        if not 1 <= self.candidates.shape[0] <= MAX_CANDIDATES:
+            raise QueryRefused(f"a question has from 1 to {MAX_CANDIDATES} candidates to vote for")
+        if type(self.votes) is not int or not 1 <= self.votes <= self.candidates.shape[0]:
+            raise QueryRefused("a row has from 1 vote to as many as there are candidates")
+        if not all(type(placement) is Placement for placement in self.embedding.values()):
+            raise QueryRefused("an embedding places each of its columns")
+        copy = self.candidates.copy()
+        copy.setflags(write=False)
+        object.__setattr__(self, "candidates", copy)
+        object.__setattr__(self, "embedding", MappingProxyType(dict(self.embedding)))
+
+    @property
+    def reach(self) -> int:
+        """A bound on every partial sum of a distance: where it is below 2^24, float32 holds them all exactly."""
+        return sum(placement.reach for placement in self.embedding.values())
+
+
+Query: TypeAlias = Total | Marginals | Select | Errors | Votes
+QUERY_TYPES: tuple[type, ...] = (Total, Marginals, Select, Errors, Votes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +273,15 @@ class NoisyErrors:
     values: Ints
 
 
-Answer: TypeAlias = NoisyTotal | NoisyMarginals | Selected | NoisyErrors
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyVotes:
+    """The noisy votes for each candidate, int64, shape (number of candidates,); may be negative."""
+
+    entry: int
+    values: Ints
+
+
+Answer: TypeAlias = NoisyTotal | NoisyMarginals | Selected | NoisyErrors | NoisyVotes
 
 
 @runtime_checkable
@@ -226,7 +314,8 @@ def question_event(query: Query, unit: PrivacyUnit) -> Event:
     Privacy:
         A unit brings at most k = ``unit.max_rows`` rows. Total: Δ = k. Marginals: Δ = k·√m, since all k rows may fall
         into one cell of each of the m tables. Errors: each L1 error moves by at most k·grid, so Δ = k·grid·√m.
-        Select: each score moves by at most k·grid·max weight, which the sampler divides by.
+        Select: each score moves by at most k·grid·max weight, which the sampler divides by. Votes: a row adds 1 to at
+        most v counts and changes no other row's votes, so Δ = k·√v, as all k rows may vote alike.
     """
     k_squared = Fraction(unit.max_rows**2)
     if type(query) is Total:
@@ -235,6 +324,8 @@ def question_event(query: Query, unit: PrivacyUnit) -> Event:
         return GaussianEvent(k_squared * len(query.cliques), query.variance)
     if type(query) is Errors:
         return GaussianEvent(k_squared * query.grid**2 * len(query.candidates), query.variance)
+    if type(query) is Votes:
+        return GaussianEvent(k_squared * query.votes, query.variance)
     if type(query) is Select:
         return SelectionEvent(query.epsilon)
     raise QueryRefused("this question is not in the closed set")
@@ -255,6 +346,9 @@ def check_query(query: Query, schema: Schema) -> None:
         raise QueryRefused("this question is not in the closed set")
     if isinstance(query, Total):
         return
+    if isinstance(query, Votes):
+        _check_votes(query, schema)
+        return
     _check_coding(query.coding, schema)
     candidates = query.cliques if isinstance(query, Marginals) else query.candidates
     for clique in candidates:
@@ -269,6 +363,15 @@ def describe_query(query: Query) -> dict[str, Json]:
     """Describe a question for the ledger: public fields only; large arrays by their SHA-256."""
     if isinstance(query, Total):
         return {"question": "total", "variance": to_text(query.variance)}
+    if isinstance(query, Votes):
+        return {
+            "question": "votes",
+            "candidates": sha_of(query.candidates),
+            "embedding": {name: _placement_sha(placed) for name, placed in sorted(query.embedding.items())},
+            "votes": query.votes,
+            "within": [] if query.within is None else [query.within],
+            "variance": to_text(query.variance),
+        }
     coding = {name: sha_of(numbers) for name, numbers in sorted(query.coding.bins.items())}
     if isinstance(query, Marginals):
         return {
@@ -308,6 +411,8 @@ def answer_to_bytes(answer: Answer) -> bytes:
         return canonical_bytes({"answer": "marginals", "tables": tables})
     if isinstance(answer, Selected):
         return canonical_bytes({"answer": "select", "index": answer.index})
+    if isinstance(answer, NoisyVotes):
+        return canonical_bytes({"answer": "votes", "values": answer.values.tolist()})
     return canonical_bytes({"answer": "errors", "values": [str(value) for value in answer.values.tolist()]})
 
 
@@ -322,6 +427,8 @@ def answer_from_bytes(data: bytes, query: Query, schema: Schema, entry: int) -> 
         return NoisyMarginals(entry, tuple(table.reshape(shape) for table, shape in zip(flat, shapes, strict=True)))
     if isinstance(query, Select):
         return Selected(entry, int(value["index"]))
+    if isinstance(query, Votes):
+        return NoisyVotes(entry, np.array(value["values"], dtype=np.int64))
     return NoisyErrors(entry, np.array([int(text) for text in value["values"]], dtype=np.int64))
 
 
@@ -329,6 +436,26 @@ def sha_of(array: npt.NDArray[np.integer]) -> str:
     """Return the SHA-256 of an integer array's shape and little-endian int64 values."""
     head = canonical_bytes(list(array.shape))
     return hashlib.sha256(head + np.ascontiguousarray(array, dtype="<i8").tobytes()).hexdigest()
+
+
+def _placement_sha(placement: Placement) -> str:
+    return digest([sha_of(placement.coordinates), sha_of(placement.classes), str(placement.apart)])
+
+
+def _check_votes(query: Votes, schema: Schema) -> None:
+    sizes = {column.name: column.cells for column in schema.columns}
+    if query.candidates.shape[1] != len(sizes):
+        raise QueryRefused("a candidate has one cell for each column that the schema models")
+    for cells, (name, size) in zip(query.candidates.T, sizes.items(), strict=True):
+        if int(cells.min()) < 0 or int(cells.max()) >= size:
+            raise QueryRefused(f"a candidate lies outside the cells of column {name!r}")
+    for name, placement in query.embedding.items():
+        if placement.coordinates.size != sizes.get(name):
+            raise QueryRefused(f"the placement of column {name!r} does not cover the schema's cells")
+    if query.within is not None and query.within not in sizes:
+        raise QueryRefused("votes are cast within a column that the schema models")
+    if query.reach >= DISTANCE_LIMIT:
+        raise QueryRefused("the distances of this embedding leave 2^53: use smaller coordinates")
 
 
 def _check_coding(coding: Coding, schema: Schema) -> None:

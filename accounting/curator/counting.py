@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from accounting.curator.form import memory_limit
 from accounting.curator.rows import CellTable
+from accounting.curator.voting import check_vote_size
 from accounting.errors import QueryRefused
-from accounting.queries import Clique, Coding, Errors, Ints, Marginals, Query, Select, Total
+from accounting.queries import Clique, Coding, Errors, Ints, Marginals, Query, Select, Total, Votes
 from accounting.schema import Schema
 
 SATURATION = 2**62
@@ -39,6 +40,9 @@ def check_question_size(query: Query, schema: Schema) -> None:
         QueryRefused: over ``MAX_ANSWER_CELLS`` cells to answer, or half of the machine's memory; nothing spent.
     """
     if isinstance(query, Total):
+        return
+    if isinstance(query, Votes):
+        check_vote_size(query)
         return
     cliques = query.cliques if isinstance(query, Marginals) else query.candidates
     cells = [math.prod(query.coding.shape(schema, clique)) for clique in cliques]

@@ -9,6 +9,7 @@ from typing import final
 
 from accounting.curator.counting import check_question_size, count_tables, l1_errors, selection_scores
 from accounting.curator.rows import Opaque, PrivateRows
+from accounting.curator.voting import count_votes
 from accounting.errors import ConfigError, StoppedAfterSpending
 from accounting.events import price
 from accounting.exact import decimal_above
@@ -21,11 +22,13 @@ from accounting.queries import (
     NoisyErrors,
     NoisyMarginals,
     NoisyTotal,
+    NoisyVotes,
     PrivateTable,
     Query,
     Select,
     Selected,
     Total,
+    Votes,
     answer_from_bytes,
     answer_to_bytes,
     check_query,
@@ -161,5 +164,8 @@ def _noisy_answer(query: Query, rows: PrivateRows, entropy: Entropy) -> Answer:
     if isinstance(query, Errors):
         errors = l1_errors(query, cells, schema)
         return NoisyErrors(_UNSETTLED, errors + rounded_gaussian(query.variance, errors.size, entropy))
+    if isinstance(query, Votes):
+        votes = count_votes(query, cells, schema)
+        return NoisyVotes(_UNSETTLED, votes + rounded_gaussian(query.variance, votes.size, entropy))
     scores = selection_scores(query, cells, schema)
     return Selected(_UNSETTLED, select_softmax(scores, selection_scale(query, rows.unit), entropy))

@@ -39,6 +39,7 @@ _QUESTIONS: Mapping[str, frozenset[str]] = MappingProxyType(
         "marginals": frozenset({"cliques", "variance", "coding"}),
         "select": frozenset({"candidates", "estimates", "grid", "coding", "weights", "penalties", "epsilon"}),
         "errors": frozenset({"candidates", "estimates", "grid", "coding", "variance"}),
+        "votes": frozenset({"candidates", "embedding", "votes", "within", "variance"}),
     }
 )
 _CONTEXT_TOKENS = frozenset({"mechanism", "code_version", "sampler", "isolation", "rng_seed"})

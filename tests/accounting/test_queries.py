@@ -16,10 +16,13 @@ from accounting.queries import (
     NoisyErrors,
     NoisyMarginals,
     NoisyTotal,
+    NoisyVotes,
+    Placement,
     PrivateTable,
     Select,
     Selected,
     Total,
+    Votes,
     answer_from_bytes,
     answer_to_bytes,
     check_query,
@@ -95,12 +98,24 @@ def errors(**changes):
     return Errors(**(fields | changes))
 
 
+def votes(**changes):
+    fields = {
+        "candidates": np.array([[0, 1, 3], [3, 0, 0]], dtype=np.int32),
+        "embedding": {COLOUR: Placement(np.zeros(4), np.arange(4), 9), SIZE: Placement(np.arange(4), np.zeros(4), 0)},
+        "votes": 2,
+        "within": SMOKER,
+        "variance": Fraction(3),
+    }
+    return Votes(**(fields | changes))
+
+
 QUESTIONS = [
     Total(Fraction(5, 2)),
     Marginals(((COLOUR,), (COLOUR, SIZE)), ONE),
     Marginals(((SIZE,),), ONE, Coding({SIZE: np.array([0, 0, 1, 1])})),
     select(),
     errors(),
+    votes(),
 ]
 
 
@@ -123,6 +138,8 @@ def test_the_closed_set_is_complete():
         NoisyMarginals,
         Selected,
         NoisyErrors,
+        NoisyVotes,
+        Placement,
     }
 
 
@@ -145,6 +162,7 @@ def test_p17_p22_the_table_of_sensitivities(unit):
     two = Marginals(((COLOUR,), (SIZE,)), Fraction(2))
     assert question_event(two, unit) == GaussianEvent(Fraction(2 * k**2), Fraction(2))
     assert question_event(errors(), unit) == GaussianEvent(Fraction(2 * (8 * k) ** 2), Fraction(3))
+    assert question_event(votes(), unit) == GaussianEvent(Fraction(2 * k**2), Fraction(3))
     assert question_event(select(), unit) == SelectionEvent(Fraction(1, 2))
     assert selection_scale(select(), unit) == Fraction(1, 2) / (2 * k * 8 * 3)
 
@@ -161,6 +179,9 @@ def test_p12_a_question_states_neither_sensitivity_nor_price():
         "penalties",
         "grid",
         "epsilon",
+        "embedding",
+        "votes",
+        "within",
     }
 
 
@@ -170,6 +191,7 @@ def test_noise_and_epsilon_are_exact_and_positive(value):
         lambda: Total(value),
         lambda: Marginals(((COLOUR,),), value),
         lambda: errors(variance=value),
+        lambda: votes(variance=value),
         lambda: select(epsilon=value),
     ):
         with pytest.raises(ConfigError):
@@ -375,3 +397,81 @@ def test_a_handle_is_a_protocol_without_rows():
     assert not isinstance(object(), PrivateTable)
     names = {name for name in vars(PrivateTable) if not name.startswith("_")}
     assert names == {"schema", "remaining", "ask"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"candidates": np.zeros((2, 3), dtype=np.int64)}, "int32 array"),
+        ({"candidates": np.zeros(3, dtype=np.int32)}, "int32 array"),
+        ({"candidates": [[0, 0, 0]]}, "int32 array"),
+        ({"candidates": np.zeros((0, 3), dtype=np.int32)}, "from 1 to"),
+        ({"votes": 0}, "from 1 vote"),
+        ({"votes": 3}, "from 1 vote"),
+        ({"votes": True}, "from 1 vote"),
+        ({"embedding": {SIZE: None}}, "places each"),
+    ],
+)
+def test_malformed_votes_are_refused(changes, message):
+    with pytest.raises(QueryRefused, match=message):
+        votes(**changes)
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "classes", "apart", "message"),
+    [
+        (np.zeros(0), np.zeros(0), 0, "one coordinate"),
+        (np.zeros((2, 2)), np.zeros(4), 0, "one coordinate"),
+        (np.zeros(4), np.zeros(3), 0, "one class"),
+        (np.zeros(4), np.array([0, 0, 0, -1]), 0, "class from 0"),
+        (np.zeros(4), np.zeros(4), -1, "between classes"),
+        (np.zeros(4), np.zeros(4), True, "between classes"),
+        (np.zeros(4), np.zeros(4), 2**53 + 1, "between classes"),
+    ],
+)
+def test_malformed_placements_are_refused(coordinates, classes, apart, message):
+    with pytest.raises(QueryRefused, match=message):
+        Placement(coordinates, classes, apart)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"candidates": np.zeros((2, 2), dtype=np.int32)}, "one cell for each column"),
+        ({"candidates": np.full((2, 3), -1, dtype=np.int32)}, "outside the cells"),
+        ({"candidates": np.full((2, 3), 2, dtype=np.int32)}, "outside the cells of column 'smoker'"),
+        ({"embedding": {"weight": Placement(np.zeros(4), np.zeros(4), 0)}}, "does not cover"),
+        ({"embedding": {SIZE: Placement(np.zeros(3), np.zeros(3), 0)}}, "does not cover"),
+        ({"within": "id"}, "the schema models"),
+        ({"embedding": {SIZE: Placement(np.full(4, 2**26), np.zeros(4), 0)}}, "leave 2\\^53"),
+    ],
+)
+def test_votes_that_do_not_fit_the_schema_are_refused(changes, message):
+    with pytest.raises(QueryRefused, match=message):
+        check_query(votes(**changes), SCHEMA)
+
+
+def test_every_field_of_votes_is_bound_by_the_digest():
+    one = query_digest(votes())
+    for changes in (
+        {"candidates": np.array([[0, 1, 3], [3, 0, 1]], dtype=np.int32)},
+        {"embedding": {COLOUR: Placement(np.zeros(4), np.arange(4), 9)}},
+        {"embedding": {**votes().embedding, COLOUR: Placement(np.zeros(4), np.arange(4), 8)}},
+        {"votes": 1},
+        {"within": None},
+        {"variance": Fraction(4)},
+    ):
+        assert query_digest(votes(**changes)) != one
+    assert query_digest(votes()) == one
+
+
+def test_what_votes_were_built_from_can_change_no_question():
+    candidates = np.array([[0, 1, 3], [3, 0, 0]], dtype=np.int32)
+    query = votes(candidates=candidates)
+    candidates[0, 0] = 2
+    assert query.candidates[0, 0] == 0
+    for array in (query.candidates, query.embedding[SIZE].coordinates):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(TypeError):
+        query.embedding[SIZE] = None

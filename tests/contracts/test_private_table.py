@@ -25,10 +25,13 @@ from accounting.queries import (
     NoisyErrors,
     NoisyMarginals,
     NoisyTotal,
+    NoisyVotes,
+    Placement,
     PrivateTable,
     Select,
     Selected,
     Total,
+    Votes,
     question_event,
 )
 from accounting.schema import Schema
@@ -54,8 +57,15 @@ QUESTIONS = {
     "coded marginals": Marginals((("letter",), ("letter", "age")), Fraction(9), MERGED),
     "errors": Errors(CLIQUES, ESTIMATES, 4, Fraction(900)),
     "select": Select(CLIQUES, (1, 2, 3), ESTIMATES, (0, 5, -5), 4, Fraction(1, 3)),
+    "votes": Votes(
+        np.array([[0, 0], [1, 3], [3, 1]], dtype=np.int32),
+        {"letter": Placement(np.zeros(4), np.arange(4), 9), "age": Placement(np.arange(4), np.zeros(4), 0)},
+        2,
+        None,
+        Fraction(9),
+    ),
 }
-ANSWERS = {Total: NoisyTotal, Marginals: NoisyMarginals, Errors: NoisyErrors, Select: Selected}
+ANSWERS = {Total: NoisyTotal, Marginals: NoisyMarginals, Errors: NoisyErrors, Select: Selected, Votes: NoisyVotes}
 UNITS = {"row": RowUnit(), "person": PersonUnit("who", 2)}
 
 
@@ -64,7 +74,7 @@ def same(one, other) -> bool:
     if isinstance(one, NoisyMarginals):
         parts = zip(one.tables, other.tables, strict=True)
         return one.entry == other.entry and all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in parts)
-    if isinstance(one, NoisyErrors):
+    if isinstance(one, (NoisyErrors, NoisyVotes)):
         return one.entry == other.entry and np.array_equal(one.values, other.values)
     return repr(one) == repr(other)
 

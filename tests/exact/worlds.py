@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from accounting.planted import exact_answer
-from accounting.queries import Coding, Errors, Marginals, Query, Select, Total
+from accounting.queries import Coding, Errors, Marginals, Placement, Query, Select, Total, Votes
 from accounting.schema import Schema
 from accounting.unit import PersonUnit, PrivacyUnit, RowUnit
 
@@ -29,6 +29,9 @@ GRID = 4
 ESTIMATES = (np.array([3, 5]), np.array([0, 0]), np.array([[1, 2], [9, -7]]))
 MERGED = Coding({"a": np.array([0, 0])})
 
+CANDIDATES = np.array([[0, 0], [1, 0], [1, 1], [0, 0]], dtype=np.int32)
+PLACED = {"a": Placement(np.array([-1, 1]), np.zeros(2), 0), "b": Placement(np.zeros(2), np.arange(2), 4)}
+
 QUESTIONS: dict[str, Query] = {
     "total": Total(Fraction(1)),
     "one marginal": Marginals((("a", "b"),), Fraction(1)),
@@ -36,6 +39,8 @@ QUESTIONS: dict[str, Query] = {
     "merged marginal": Marginals((("a",),), Fraction(1), MERGED),
     "one error": Errors(CLIQUES[:1], ESTIMATES[:1], GRID, Fraction(1)),
     "three errors": Errors(CLIQUES, ESTIMATES, GRID, Fraction(1)),
+    "votes": Votes(CANDIDATES, PLACED, 3, None, Fraction(1)),
+    "votes within": Votes(CANDIDATES, PLACED, 2, "a", Fraction(1)),
     "selection": Select(CLIQUES, (1, 3, 2), ESTIMATES, (0, 2, -1), GRID, Fraction(1, 2)),
 }
 

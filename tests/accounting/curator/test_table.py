@@ -13,7 +13,7 @@ from accounting.errors import BudgetRefused, ConfigError, DpReleaseError, QueryR
 from accounting.ledger import Ledger
 from accounting.noise import rounded_gaussian, select_softmax
 from accounting.planted import exact_answer
-from accounting.queries import Errors, Marginals, Select, Total, selection_scale
+from accounting.queries import Errors, Marginals, Placement, Select, Total, Votes, selection_scale
 from accounting.unit import RowUnit
 from tests.accounting.curator.tables import CANARY_SCHEMA as SCHEMA
 from tests.accounting.curator.tables import account, person, seeded, write
@@ -25,6 +25,13 @@ QUESTIONS = (
     Marginals(CLIQUES, Fraction(9)),
     Errors(CLIQUES, ESTIMATES, 2, Fraction(100)),
     Select(CLIQUES, (3, 2, 1), ESTIMATES, (1, 0, -1), 2, Fraction(2)),
+    Votes(
+        np.array([[0, 1], [1, 5], [3, 9]], dtype=np.int32),
+        {"letter": Placement(np.zeros(4), np.arange(4), 4), "age": Placement(np.arange(10), np.zeros(10), 0)},
+        2,
+        None,
+        Fraction(25),
+    ),
 )
 HEADER = "letter,age,who\n"
 ROWS = ["a,1,x\n", "b,2,x\n", "b,2,y\n", ",9,y\n", "c,0,\n", "a,7,z\n"]
@@ -47,7 +54,7 @@ def values(answer) -> list[int]:
 
 def test_p17_noise_of_the_declared_variance_is_added_to_counts_in_the_questions_own_unit(tmp_path):
     handle, entropy = handle_on(tmp_path, ROWS), seeded(5)
-    total, marginals, errors, select = (handle.ask(query) for query in QUESTIONS)
+    total, marginals, errors, select, votes = (handle.ask(query) for query in QUESTIONS)
     exact = [exact_answer(query, SCHEMA, TICKS, RowUnit()) for query in QUESTIONS]
     assert total.value == exact[0] + rounded_gaussian(Fraction(4), 1, entropy)[0] != exact[0]
     noise = np.split(rounded_gaussian(Fraction(9), 54, entropy), [4, 14])
@@ -56,6 +63,9 @@ def test_p17_noise_of_the_declared_variance_is_added_to_counts_in_the_questions_
         assert not np.array_equal(table, counts)
     assert np.array_equal(errors.values, exact[2] + rounded_gaussian(Fraction(100), 3, entropy))
     assert select.index == select_softmax(exact[3], selection_scale(QUESTIONS[3], RowUnit()), entropy)
+    assert exact[4].sum() == 2 * len(ROWS)
+    assert np.array_equal(votes.values, exact[4] + rounded_gaussian(Fraction(25), 3, entropy))
+    assert not np.array_equal(votes.values, exact[4])
 
 
 def test_p17_the_selection_is_scaled_for_the_unit(tmp_path):
