@@ -150,9 +150,14 @@ def test_switching_a_new_file_to_wal_waits_for_others(monkeypatch):
 
 def test_a_transaction_that_sqlite_ended_itself_is_not_ended_again(tmp_path):
     ledger = Ledger.open(f"sqlite:///{tmp_path}/ledger.db")
-    with pytest.raises(RuntimeError, match="stop"), ledger._store.write() as view:
-        view._connection.exec_driver_sql("ROLLBACK")
-        raise RuntimeError("stop")
+
+    def end_it_inside():
+        with ledger._store.write() as view:
+            view._connection.exec_driver_sql("ROLLBACK")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        end_it_inside()
     open_rows(ledger)
 
 
