@@ -11,6 +11,7 @@ from accounting.events import Event, GaussianEvent, SelectionEvent, price
 from accounting.filters import Filter
 from accounting.ledger.amounts import check_short, check_sum
 from accounting.ledger.content import check_digest, check_name, check_question
+from accounting.ledger.entries import describes
 from accounting.ledger.store import (
     DatasetDraft,
     Question,
@@ -103,6 +104,8 @@ class Account:
         question = check_question(description)
         law = release.cap.law
         amount = _price(event, law)
+        if not describes(question, event):
+            raise QueryRefused("the question's description states another noise than its event; nothing was spent")
         with self._store.write() as ledger:
             earlier = ledger.question(release.release_id, request_id)
             if earlier is not None:
@@ -120,7 +123,7 @@ class Account:
             Filter(release.cap, totals.granted, totals.granted_delta).check(amount, NO_DELTA)
             granted = totals.granted + amount
             check_sum(granted)
-            after = totals._replace(granted=granted)
+            after = ReleaseTotals(granted, totals.granted_delta, totals.settled, totals.settled_delta, closed=False)
             entry = ledger.append(
                 QuestionDraft(
                     "reserved",
@@ -161,9 +164,8 @@ class Account:
         answer_digest = sha256(answer)
         with self._store.write() as ledger:
             totals = self._granted(ledger, grant, "started")
-            after = totals._replace(
-                settled=totals.settled + grant.amount, settled_delta=totals.settled_delta + grant.delta
-            )
+            settled, settled_delta = totals.settled + grant.amount, totals.settled_delta + grant.delta
+            after = ReleaseTotals(totals.granted, totals.granted_delta, settled, settled_delta, closed=False)
             entry = ledger.append(self._draft("settled", grant, after, answer_digest))
             ledger.keep_answer(entry, answer)
         return entry

@@ -111,7 +111,10 @@ def shorten_question(description: Mapping[str, Json]) -> dict[str, Json]:
 def to_line(body: Mapping[str, Json]) -> bytes:
     """Serialise an entry by RFC 8785, which for its keys (ASCII) and numbers (small integers) is sorted plain JSON."""
     text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8")
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise LedgerError("has text that is not valid Unicode") from None
 
 
 def from_line(line: bytes) -> dict[str, Json]:

@@ -176,6 +176,13 @@ def statement_from(value: Json) -> EpsilonDelta | None:
     return EpsilonDelta(from_text(fields["epsilon"]), from_text(fields["delta"]))
 
 
+def describes(question: Mapping[str, Json], event: Event) -> bool:
+    """Say whether a question's description states the noise that its event prices."""
+    if isinstance(event, GaussianEvent):
+        return question.get("variance") == to_text(event.variance)
+    return question.get("epsilon") == to_text(event.epsilon)
+
+
 def _dataset_to_json(totals: DatasetTotals) -> dict[str, Json]:
     return {
         "law": totals.cap.law.value,

@@ -14,6 +14,7 @@ from accounting.budget import cap as cap_of
 from accounting.errors import LedgerError, VerificationFailed
 from accounting.events import Event, GaussianEvent, SelectionEvent, price
 from accounting.ledger.amounts import from_text
+from accounting.ledger.entries import describes
 from accounting.ledger.notes import split_note
 from accounting.ledger.stewardship import disjoint_text, raise_text
 
@@ -197,9 +198,10 @@ def _reserved(history: Replayed, body: Body) -> None:
         raise LedgerError("uses a request id again")
     if body["grant"] != body["number"]:
         raise LedgerError("is a reservation that names another entry as its grant")
-    if price(_event_from(body["event"]), release.law) != from_text(body["amount"]):
+    event = _event_from(body["event"])
+    if price(event, release.law) != from_text(body["amount"]):
         raise LedgerError("states another price than its event has")
-    if not _describes(body["question"], body["event"]):
+    if not describes(body["question"], event):
         raise LedgerError("describes another question than its event prices")
     _check_unit(body, release)
     release.questions[body["request"]] = ReplayedQuestion("reserved", body["digest"], body["amount"], body["grant"])
@@ -283,11 +285,6 @@ def _event_from(value: Body) -> Event:
     if value["kind"] == "gaussian":
         return GaussianEvent(from_text(value["sensitivity_squared"]), from_text(value["variance"]))
     return SelectionEvent(from_text(value["epsilon"]))
-
-
-def _describes(question: Body, event: Body) -> bool:
-    name = "variance" if event["kind"] == "gaussian" else "epsilon"
-    return name in question and question[name] == event[name]
 
 
 RULES: Mapping[str, Callable[[Replayed, Body], None]] = MappingProxyType(

@@ -290,6 +290,8 @@ def test_invalid_arguments_spend_nothing(ledger):
         (1, digest_of("q"), described(event), "request id"),
         ("1", "Q", described(event), "digest"),
         ("1", digest_of("q"), {}, "takes the questions"),
+        ("1", digest_of("q"), {"question": "total", "variance": "9/1"}, "another noise than its event"),
+        ("1", digest_of("q"), {"question": "total"}, "another noise than its event"),
         ("1", digest_of("q"), {"question": "total", "rows": 5}, "a field that the ledger does not take"),
     ):
         with pytest.raises(ConfigError, match=reason):
