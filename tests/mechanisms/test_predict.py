@@ -1,0 +1,78 @@
+from fractions import Fraction
+
+import pytest
+
+from accounting.budget import Cap, Law, Mu, Rho, cap
+from accounting.unit import PersonUnit, RowUnit
+from mechanisms.predict import COMPARED, Prediction, advise, predict_kind, side_by_side
+from tests.mechanisms.fakes import categorical, integer, schema_of
+
+SCHEMA = schema_of(
+    {"name": "id", "kind": "identifier"},
+    categorical("a", 5),
+    categorical("b", 12),
+    integer("x", 0, 99),
+    integer("y", 0, 499),
+)
+
+
+@pytest.mark.parametrize("law", list(Law))
+def test_every_mechanism_is_predicted_side_by_side(law):
+    predictions = side_by_side(cap(law, Fraction(1, 10)), RowUnit(), SCHEMA, 10_000)
+    assert tuple(prediction.kind for prediction in predictions) == COMPARED
+    for prediction in predictions:
+        assert 0 < prediction.one_way_error < 1
+        assert 0 < prediction.workload_error < 1
+        assert prediction.seconds > 0
+        assert prediction.megabytes > 100
+        assert prediction.degree == 3
+
+
+@pytest.mark.parametrize("kind", COMPARED)
+def test_more_budget_more_rows_and_fewer_rows_a_person_mean_less_error(kind):
+    def errors(rho, rows, unit):
+        found = predict_kind(kind, Cap(Rho(rho)), unit, SCHEMA, rows)
+        return found.one_way_error, found.workload_error
+
+    base = errors("1/10", 10_000, RowUnit())
+    assert errors(1, 10_000, RowUnit()) < base
+    assert errors("1/10", 100_000, RowUnit()) < base
+    assert errors("1/10", 10_000, PersonUnit("id", 4)) > base
+
+
+@pytest.mark.parametrize("kind", COMPARED)
+@pytest.mark.parametrize("rows", [1, 10**8])
+@pytest.mark.parametrize("rho", [Fraction(1, 10**12), Fraction(10**4)])
+def test_predictions_stay_in_range_at_the_extremes(kind, rows, rho):
+    for schema in (SCHEMA, schema_of(categorical("only", 1)), schema_of(categorical("p", 2), categorical("q", 3))):
+        found = predict_kind(kind, Cap(Rho(rho)), RowUnit(), schema, rows)
+        assert 0 <= found.one_way_error <= 1
+        assert 0 <= found.workload_error <= 1
+        assert found.seconds < 10**6
+
+
+def test_the_size_limit_bounds_the_memory():
+    found = predict_kind("aim", Cap(Mu(100)), RowUnit(), SCHEMA, 10**6)
+    assert found.megabytes < 170 + 110 + 80 * 100 / 8 + 10**6 * 4 * 30 / 1e6 + 100
+
+
+def prediction(kind: str, error: float) -> Prediction:
+    return Prediction(kind, 1.0, 1.0, 0.1, error, 3)
+
+
+def test_advice_takes_the_smallest_workload_error_and_says_why():
+    kind, why = advise((prediction("aim", 0.2), prediction("mst", 0.1), prediction("independent", 0.3)))
+    assert kind == "mst"
+    assert why == ("its expected error on 3-way marginals is 0.100, against 0.200 with aim, 0.300 with independent")
+
+
+def test_advice_prefers_the_first_within_five_percent():
+    assert advise((prediction("aim", 0.104), prediction("aim-gdp", 0.1)))[0] == "aim"
+    assert advise((prediction("independent", 0.4),))[1] == "its expected error on 3-way marginals is 0.400"
+
+
+def test_a_mechanism_that_the_schema_is_too_large_for_is_left_out():
+    wide = schema_of(*(categorical(f"c{index}", 900) for index in range(30)))
+    kinds = [found.kind for found in side_by_side(Cap(Rho(1)), RowUnit(), wide, 1000)]
+    assert "mst" not in kinds
+    assert "independent" in kinds
