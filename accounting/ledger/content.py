@@ -110,9 +110,8 @@ def shorten_question(description: Mapping[str, Json]) -> dict[str, Json]:
 
 def to_line(body: Mapping[str, Json]) -> bytes:
     """Serialise an entry by RFC 8785, which for its keys (ASCII) and numbers (small integers) is sorted plain JSON."""
-    text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     try:
-        return text.encode("utf-8")
+        return _ENCODER.encode(body).encode("utf-8")
     except UnicodeEncodeError:
         raise LedgerError("has text that is not valid Unicode") from None
 
@@ -124,7 +123,7 @@ def from_line(line: bytes) -> dict[str, Json]:
         LedgerError: not canonical JSON, or a kind, field or value that no entry may have.
     """
     try:
-        body = json.loads(line.decode("utf-8"), object_pairs_hook=_without_repeats, parse_constant=_refuse)
+        body = _DECODER.decode(line.decode("utf-8"))
         if not isinstance(body, dict) or to_line(body) != line:
             raise LedgerError("is not canonical JSON")
     except (ValueError, RecursionError):
@@ -161,6 +160,10 @@ def _refuse(_: str) -> float:
     raise ValueError
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_refuse)
+
+
 _Check = Callable[[Json], bool]
 
 
@@ -193,7 +196,7 @@ def _rational(value: Json) -> bool:
 
 def _record(**fields: _Check) -> _Check:
     def check(value: Json) -> bool:
-        if not isinstance(value, Mapping) or value.keys() != fields.keys():
+        if not isinstance(value, dict) or value.keys() != fields.keys():
             return False
         return all(is_valid(value[name]) for name, is_valid in fields.items())
 
@@ -209,20 +212,20 @@ def _unit(value: Json) -> bool:
 
 def _context(value: Json) -> bool:
     try:
-        return isinstance(value, Mapping) and check_context(value) == value
+        return isinstance(value, dict) and check_context(value) == value
     except ConfigError:
         return False
 
 
 def _question(value: Json) -> bool:
     try:
-        return isinstance(value, Mapping) and bool(check_question(value)) and all(map(_question_value, value.values()))
+        return isinstance(value, dict) and bool(check_question(value)) and all(map(_question_value, value.values()))
     except QueryRefused:
         return False
 
 
 def _question_value(value: Json) -> bool:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return value.keys() == {"items"} and _natural(value["items"])
     if isinstance(value, (list, tuple)):
         return len(value) <= LONGEST_LIST and all(_public_item(item) for item in value)
