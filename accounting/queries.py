@@ -169,8 +169,8 @@ class Placement:
         apart: the squared distance of two cells of different classes, added to that of their coordinates.
     """
 
-    coordinates: npt.NDArray[np.int32]
-    classes: npt.NDArray[np.int32]
+    coordinates: npt.NDArray[np.integer]
+    classes: npt.NDArray[np.integer]
     apart: int
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ from accounting.queries import (
     Query,
     Select,
     Total,
+    Votes,
     question_event,
 )
 from accounting.schema import Schema
@@ -26,7 +27,13 @@ from mechanisms.base import Asked, Plan, QuestionKind
 from mechanisms.noisy import NoisyTable
 
 _SHORT_BITS = 64
-_KINDS: dict[type, QuestionKind] = {Total: "total", Marginals: "marginals", Select: "select", Errors: "errors"}
+_KINDS: dict[type, QuestionKind] = {
+    Total: "total",
+    Marginals: "marginals",
+    Select: "select",
+    Errors: "errors",
+    Votes: "votes",
+}
 
 
 def spendable(amount: Fraction) -> Fraction:

@@ -15,7 +15,7 @@ from accounting.unit import PrivacyUnit
 from mechanisms.bounds import ErrorBounds
 from mechanisms.table import SyntheticTable
 
-QuestionKind = Literal["total", "marginals", "select", "errors"]
+QuestionKind = Literal["total", "marginals", "select", "errors", "votes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,8 @@ class Asked:
         question: the kind, as in ``describe_query``.
         cost: its price in the law's unit (ρ or μ²).
         answer: the answer, with the ledger entry's number.
-        query: the question itself; None where it carried estimates (select, errors), whose arrays would fill the
-            memory over hundreds of rounds. The ledger entry that the answer names binds them by digest.
+        query: the question itself; None where it carried estimates or candidates (select, errors, votes), whose arrays
+            would fill the memory over hundreds of rounds. The ledger entry that the answer names binds them by digest.
     """
 
     question: QuestionKind

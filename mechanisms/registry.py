@@ -14,6 +14,7 @@ _KINDS = {
     "aim-gdp": ("mechanisms.aim_gdp", "AIMGDPConfig"),
     "mst": ("mechanisms.mst", "MSTConfig"),
     "independent": ("mechanisms.independent", "IndependentConfig"),
+    "tab-pe": ("mechanisms.tab_pe", "TabPEConfig"),
 }
 KINDS: tuple[str, ...] = tuple(_KINDS)
 

@@ -15,10 +15,12 @@ from accounting.queries import (
     NoisyErrors,
     NoisyMarginals,
     NoisyTotal,
+    NoisyVotes,
     Query,
     Select,
     Selected,
     Total,
+    Votes,
     check_query,
     question_event,
     selection_scale,
@@ -89,6 +91,9 @@ class NumpyTable:
                 counts = self._counts(clique, query.coding)
                 tables.append(np.rint(counts + self._noise(query.variance, counts.shape)).astype(np.int64))
             return NoisyMarginals(entry, tuple(tables))
+        if isinstance(query, Votes):
+            noisy = self._votes(query) + self._noise(query.variance, (len(query.candidates),))
+            return NoisyVotes(entry, np.rint(noisy).astype(np.int64))
         errors = [
             float(np.abs(query.grid * self._counts(clique, query.coding) - estimate).sum())
             for clique, estimate in zip(query.candidates, query.estimates, strict=True)
@@ -107,6 +112,20 @@ class NumpyTable:
 
     def _noise(self, variance: Fraction, shape: tuple[int, ...] = ()) -> np.ndarray:
         return self._rng.normal(0.0, float(variance) ** 0.5, shape)
+
+    def _votes(self, query: Votes) -> np.ndarray:
+        place = {column.name: number for number, column in enumerate(self.schema.columns)}
+        distances = np.zeros((self._rows, len(query.candidates)))
+        for name, placed in query.embedding.items():
+            mine, theirs = self._cells[name][:, None], query.candidates[:, place[name]]
+            distances += (placed.coordinates[mine] - placed.coordinates[theirs]).astype(float) ** 2
+            distances += placed.apart * (placed.classes[mine] != placed.classes[theirs])
+        if query.within is not None:
+            other = self._cells[query.within][:, None] != query.candidates[:, place[query.within]]
+            distances[other] = np.inf
+        order = np.argsort(distances, axis=1, kind="stable")[:, : query.votes]
+        cast = order[np.isfinite(np.take_along_axis(distances, order, axis=1))]
+        return np.bincount(cast, minlength=len(query.candidates))
 
     def _counts(self, clique: tuple[str, ...], coding) -> np.ndarray:
         shape = coding.shape(self.schema, clique)
