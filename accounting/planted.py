@@ -19,10 +19,12 @@ from accounting.curator.table import private_table
 from accounting.curator.voting import count_votes
 from accounting.errors import ConfigError
 from accounting.ledger import Ledger
-from accounting.noise import Entropy
+from accounting.noise import Entropy, OsEntropy, SeededEntropy
 from accounting.queries import Errors, Ints, Marginals, PrivateTable, Query, Total, Votes, check_query
 from accounting.schema import Schema
 from accounting.unit import PersonUnit, PrivacyUnit
+
+__all__ = ["Entropy", "ExactAnswer", "OsEntropy", "SeededEntropy", "exact_answer", "planted_table"]
 
 LABEL = "planted"
 
