@@ -10,7 +10,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: demo test check lint types contracts coverage slow bench clean
+.PHONY: demo demo-pe test check lint types contracts coverage slow bench clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -19,6 +19,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: $(STAMP)  ## the main job on real data: plan, run, verify
 	$(BIN)/python -m demo.rand_hie
+
+demo-pe: $(STAMP)  ## private evolution on breast cancer data: plan, run, verify
+	$(BIN)/python -m demo.breast_cancer
 
 test: $(STAMP)  ## the tests (benchmarks and long statistical runs have targets of their own)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal

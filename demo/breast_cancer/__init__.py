@@ -1,0 +1,1 @@
+"""A release by private evolution from start to end: breast cancer Wisconsin (diagnostic)."""
