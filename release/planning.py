@@ -9,6 +9,7 @@ from accounting.errors import BudgetRefused
 from accounting.events import gaussian_variance
 from accounting.exact import to_text
 from mechanisms.base import Plan
+from mechanisms.predict import Prediction, advise, predict, side_by_side
 from release.amounts import cost_text, left_text
 from release.prepared import Prepared
 
@@ -51,19 +52,6 @@ class ColumnError:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """What a run takes, from the schema, the mechanism and the guess of the number of rows: orders of magnitude.
-
-    Args:
-        seconds: time on one core.
-        megabytes: peak memory in 10^6 bytes.
-    """
-
-    seconds: int
-    megabytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class ReleasePlan:
     """The cost of a release beside what is left, before anything is spent.
 
@@ -80,7 +68,8 @@ class ReleasePlan:
         lines: the ceilings.
         columns: the expected one-way errors.
         rows: the public guess of the number of rows, or None.
-        estimate: time and memory, or None without a guess.
+        predictions: what each mechanism is expected to take and to give; empty without a guess.
+        advice: the mechanism to take and why, or None without a guess.
     """
 
     dataset: str
@@ -95,7 +84,8 @@ class ReleasePlan:
     lines: tuple[PlanLine, ...]
     columns: tuple[ColumnError, ...]
     rows: int | None
-    estimate: Estimate | None
+    predictions: tuple[Prediction, ...]
+    advice: tuple[str, str] | None
 
     @property
     def fits(self) -> bool:
@@ -135,6 +125,7 @@ def plan_release(prepared: Prepared, rows_guess: int | None = None) -> ReleasePl
         PlanLine(line.question, line.purpose, line.at_most, line.ceiling, epsilon(cap(law, line.ceiling).amount, delta))
         for line in plan.lines
     )
+    predictions = _predictions(prepared, rows)
     return ReleasePlan(
         dataset=prepared.dataset.label,
         law=law,
@@ -148,7 +139,8 @@ def plan_release(prepared: Prepared, rows_guess: int | None = None) -> ReleasePl
         lines=lines,
         columns=_column_errors(prepared, rows),
         rows=rows,
-        estimate=None if rows is None else _estimate(prepared, rows),
+        predictions=predictions,
+        advice=advise(predictions) if predictions else None,
     )
 
 
@@ -174,23 +166,12 @@ def _column_errors(prepared: Prepared, rows: int | None) -> tuple[ColumnError, .
     return tuple(errors)
 
 
-_PROCESS_MEGABYTES = 250
-_BYTES_PER_VALUE = 60
-_MODEL_COPIES = 8
-_SECONDS_PER_VALUE = 4e-6
-_SECONDS_PER_ROUND = 0.5
-
-
-def _estimate(prepared: Prepared, rows: int) -> Estimate:
-    """Estimate time and memory: values read and written, and one model fit for each possible round."""
-    values = rows * len(prepared.schema.columns)
-    rounds = max(line.at_most for line in prepared.mechanism.plan.lines)
-    model = prepared.mechanism_json.get("max_model_size_mb")
-    model_megabytes = float(Fraction(model)) if isinstance(model, str) else 0.0
-    cells = sum(column.cells for column in prepared.schema.columns)
-    return Estimate(
-        seconds=round(1 + values * _SECONDS_PER_VALUE + (rounds - 1) * _SECONDS_PER_ROUND),
-        megabytes=round(
-            _PROCESS_MEGABYTES + values * _BYTES_PER_VALUE / 1e6 + model_megabytes * _MODEL_COPIES + cells * 64 / 1e6
-        ),
+def _predictions(prepared: Prepared, rows: int | None) -> tuple[Prediction, ...]:
+    """Predict the release's own mechanism with its options, and the others with their defaults."""
+    if rows is None:
+        return ()
+    own, schema, unit = prepared.config.mechanism_kind, prepared.schema, prepared.unit
+    return tuple(
+        predict(own, prepared.mechanism, schema, unit, rows) if prediction.kind == own else prediction
+        for prediction in side_by_side(prepared.cap, unit, schema, rows)
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 import numpy as np
 
 from accounting.curator import PrivateRows, check_file, load, private_table
-from accounting.errors import AnswerLost, Cancelled, DpReleaseError, StoppedAfterSpending
+from accounting.errors import BudgetRefused, Cancelled, DpReleaseError, StoppedAfterSpending
 from accounting.noise import Entropy, OsEntropy
 from mechanisms.base import MechanismResult, Watcher, silent
 from release.amounts import cost_text
@@ -32,7 +32,7 @@ from release.stopping import StoppableTable, Stopper
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from accounting.ledger import Account, Ledger
+    from accounting.ledger import Account, Ledger, ReleaseState
 
 _LABEL_LETTERS = 40
 _NOTHING_FURTHER = "stopped; nothing further was spent"
@@ -115,7 +115,7 @@ def ask_everything(job: Job, account: "Account", run: RunFile, rows: PrivateRows
 def settle(job: Job, account: "Account", result: MechanismResult) -> Settlement:
     """Check the ledger against the transcript and the plan, then free what was never granted."""
     settlement = read_settlement(job.ledger, account.label, account.release_id)
-    check_settlement(settlement, result.transcript, _granted(job, account))
+    check_settlement(settlement, result.transcript, _state(job, account).granted)
     check_within_plan(settlement, job.prepared.mechanism.plan, account.cap)
     account.close()
     return read_settlement(job.ledger, account.label, account.release_id)
@@ -216,25 +216,33 @@ def _leave(error: BaseException, job: Job, account: "Account") -> NoReturn:
         Cancelled, DpReleaseError: nothing was spent; the allotment is freed.
         StoppedAfterSpending: something was.
     """
-    granted = _granted(job, account)
+    state = _state(job, account)
     stopped = isinstance(error, KeyboardInterrupt)
-    if not granted:
+    if not state.granted:
         account.close()
         if stopped:
             raise Cancelled("stopped; nothing was spent") from None
         raise error
     reason = "stopped" if stopped else str(error) if isinstance(error, DpReleaseError) else describe_fault(error)
-    if isinstance(error, AnswerLost):
+    if state.in_flight:
         account.close()
-        further = "The run cannot be gone on with; what it had not spent is free again."
+        further = (
+            "A charged question has no answer, so the run cannot be gone on with; what it was not granted is free."
+        )
+    elif state.closed and isinstance(error, BudgetRefused):
+        reason = "the run was given up before"
+        further = "It can ask nothing new."
     else:
-        further = f"`dprelease run --resume {account.release_id}` goes on from the stored answers at no second charge."
+        further = (
+            f"`dprelease run --resume {account.release_id}` goes on from the stored answers at no second charge; "
+            f"`dprelease ledger recover {account.release_id}` gives up the rest."
+        )
     raise StoppedAfterSpending(
-        f"{reason.rstrip('.')}. {cost_text(granted, account.law)} of the release's "
+        f"{reason.rstrip('.')}. {cost_text(state.granted, account.law)} of the release's "
         f"{cost_text(account.cap.value, account.law)} was spent. {further}"
     ) from None
 
 
-def _granted(job: Job, account: "Account") -> Fraction:
+def _state(job: Job, account: "Account") -> "ReleaseState":
     states = job.ledger.dataset(account.label).releases
-    return next(state.granted for state in states if state.release_id == account.release_id)
+    return next(state for state in states if state.release_id == account.release_id)

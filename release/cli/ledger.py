@@ -80,6 +80,26 @@ def show(*, label: str | None, workspace: Path, as_json: bool) -> None:
     click.echo("\n\n".join(map(dataset_text, states)) or "No dataset is open; `dprelease ledger open` opens one.")
 
 
+@ledger.command("recover")
+@click.argument("release_id", metavar="RELEASE-ID")
+@workspace_option
+@json_option
+def recover(*, release_id: str, workspace: Path, as_json: bool) -> None:
+    """Give up a run that was stopped or died: free what it was never granted.
+
+    What was granted stays spent, answered or not. The run can still be finished from its stored answers by
+    `dprelease run --resume`, but can ask nothing new.
+    """
+    from release.cli.ledger_view import recovered_document, recovered_text
+
+    opened = _existing(workspace)
+    recovered = opened.recover(release_id)
+    if as_json:
+        emit("ledger.recover", recovered_document(recovered))
+    else:
+        click.echo(recovered_text(recovered))
+
+
 @ledger.command("verify")
 @workspace_option
 @json_option

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from accounting.exact import decimal_above, from_text, to_text
+from accounting.exact import decimal_above, decimal_below, from_text, to_text
 from accounting.unit import unit_to_json
 from release.amounts import SYMBOLS, cost_text, left_text, statement_text
 from release.cli.console import table
 from release.units import describe_unit
 
 if TYPE_CHECKING:
-    from accounting.ledger import DatasetState
+    from accounting.ledger import DatasetState, Recovered
 
 
 def dataset_text(state: "DatasetState") -> str:
@@ -75,6 +75,24 @@ def dataset_document(state: "DatasetState") -> dict[str, object]:
             }
             for run in state.releases
         ],
+    }
+
+
+def recovered_text(recovered: "Recovered") -> str:
+    """Say what recovering a release found and freed."""
+    lost = ", ".join(question.request_id for question in recovered.in_flight) or "none"
+    return (
+        f"Release {recovered.release_id} is closed: {decimal_below(recovered.freed)} of its allotment is free again. "
+        f"Questions that were charged and have no answer: {lost}."
+    )
+
+
+def recovered_document(recovered: "Recovered") -> dict[str, object]:
+    """Describe what recovering a release found and freed as JSON."""
+    return {
+        "release": recovered.release_id,
+        "freed": to_text(recovered.freed),
+        "in_flight": [question.request_id for question in recovered.in_flight],
     }
 
 

@@ -1,5 +1,7 @@
 """A plan for people and for scripts."""
 
+from dataclasses import asdict
+
 from accounting.exact import decimal_above, to_text
 from release.amounts import SYMBOLS, cost_text, left_text, statement_text
 from release.cli.console import table
@@ -25,10 +27,8 @@ def plan_text(plan: ReleasePlan) -> str:
     parts = [head, questions, f"All questions together cost at most {cost_text(plan.total, plan.law)}."]
     if plan.columns:
         parts.append(_errors(plan))
-    if plan.estimate is not None:
-        parts.append(
-            f"For {plan.rows} rows: about {plan.estimate.seconds} s and {plan.estimate.megabytes} MB on one core."
-        )
+    if plan.predictions:
+        parts.append(_predictions(plan))
     return "\n\n".join(parts)
 
 
@@ -61,9 +61,8 @@ def plan_document(plan: ReleasePlan) -> dict[str, object]:
             for item in plan.columns
         ],
         "rows_guess": plan.rows,
-        "estimate": None
-        if plan.estimate is None
-        else {"seconds": plan.estimate.seconds, "megabytes": plan.estimate.megabytes},
+        "predictions": [asdict(prediction) for prediction in plan.predictions],
+        "advice": None if plan.advice is None else {"mechanism": plan.advice[0], "reason": plan.advice[1]},
     }
 
 
@@ -79,3 +78,22 @@ def _errors(plan: ReleasePlan) -> str:
         else "Noise on each column's one-way marginal (give --rows-guess for shares):"
     )
     return title + "\n" + table(("column", "cells", "rows a cell", "of all rows"), rows)
+
+
+def _predictions(plan: ReleasePlan) -> str:
+    degree = plan.predictions[0].degree
+    rows = [
+        (
+            item.kind,
+            f"{item.seconds:.0f} s" if item.seconds >= 1 else "below 1 s",
+            f"{item.megabytes:.0f} MB",
+            f"{100 * item.one_way_error:.2f} %",
+            f"{100 * item.workload_error:.1f} %",
+        )
+        for item in plan.predictions
+    ]
+    text = f"Expected for {plan.rows} rows on one core, by public facts alone:\n"
+    text += table(("mechanism", "time", "memory", "1-way error", f"{degree}-way error"), rows)
+    if plan.advice is not None:
+        text += f"\nOf these, {plan.advice[0]} is advised: {plan.advice[1]}."
+    return text

@@ -115,12 +115,21 @@ def test_plan_states_the_noise_that_a_run_then_has(workspace, give):
     assert town["expected_error"] == pytest.approx(4 * town["sigma"] * (2 / 3.141592653589793) ** 0.5 / 400)
 
 
+def test_plan_compares_the_mechanisms_and_advises_one(workspace, give):
+    plan = give("plan --json").document
+    assert [item["kind"] for item in plan["predictions"]] == ["aim", "aim-gdp", "mst", "independent"]
+    assert plan["advice"]["mechanism"] in {item["kind"] for item in plan["predictions"]}
+    shown = give("plan").out
+    assert plan["advice"]["reason"] in shown
+
+
 def test_plan_without_any_public_guess_shows_noise_in_rows_only(workspace, give):
     path = workspace / "schema.toml"
     path.write_text(path.read_text().replace("max_rows = 1000\n", ""))
     plan = give("plan --json").document
     assert plan["rows_guess"] is None
-    assert plan["estimate"] is None
+    assert plan["predictions"] == []
+    assert plan["advice"] is None
     assert {column["expected_error"] for column in plan["columns"]} == {None}
     assert "--rows-guess" in give("plan").out
 
