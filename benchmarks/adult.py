@@ -139,12 +139,15 @@ def distances(
 ) -> Iterator[float]:
     """Yield the total variation distance of every k-way marginal, or of one."""
     for clique in [only] if only else combinations(sizes, k):
-        shape = tuple(sizes[name] for name in clique)
-        tables = []
-        for table in (real, made):
-            index = np.ravel_multi_index([table[name] for name in clique], shape)
-            tables.append(np.bincount(index, minlength=int(np.prod(shape))) / max(index.size, 1))
-        yield float(np.abs(tables[0] - tables[1]).sum() / 2)
+        shares = [table(rows, sizes, clique) for rows in (real, made)]
+        yield float(np.abs(shares[0] / shares[0].sum() - shares[1] / max(shares[1].sum(), 1)).sum() / 2)
+
+
+def table(rows: Codes, sizes: Mapping[str, int], clique: tuple[str, ...]) -> npt.NDArray[np.float64]:
+    """Count rows in a clique's contingency table."""
+    shape = tuple(sizes[name] for name in clique)
+    index = np.ravel_multi_index([rows[name] for name in clique], shape)
+    return np.bincount(index, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
 
 
 def auc(trial: Trial, synthetic: "pd.DataFrame") -> float:

@@ -1,7 +1,8 @@
-"""An AIM loop of our own over mbi 2.0.0's oracles and estimation: the peer of ``benchmarks.aim``.
+"""An AIM loop of our own over mbi 2.0.0's oracles and estimation: the peer in ``benchmarks.aim`` and ``.quality``.
 
 The wheel holds no AIM. The loop follows the paper: score all candidates by variable elimination, filter them by the
-hypothetical model size, measure, estimate again by mirror descent from the last potentials.
+hypothetical model size, measure, estimate again by mirror descent from the last potentials. Its noise is NumPy's: it
+never leaves a benchmark.
 """
 
 import time
@@ -54,6 +55,7 @@ class Peer:
         self.domain = mbi.Domain(tuple(sizes), tuple(sizes.values()))
         self.measured = list(measured)
         self.model: Any = None
+        self.scored: tuple[Clique, ...] = ()
 
     def estimate(self, iterations: int = ITERATIONS) -> float:
         """Estimate from all measurements; return the seconds it took."""
@@ -83,5 +85,67 @@ class Peer:
         ]
         kept = [clique for clique, size in zip(candidates, sizes, strict=True) if size <= limit]
         vector = self._mbi.marginal_oracles.bulk_variable_elimination(self.model.potentials, kept, self.model.total)
+        self.scored = tuple(kept)
         estimates = [np.asarray(vector[clique].datavector(flatten=False)) for clique in kept]
         return time.perf_counter() - start, estimates
+
+    def rows(self, count: int) -> dict[str, npt.NDArray[np.int64]]:
+        """Draw synthetic rows."""
+        data = self.model.synthetic_data(rows=count)
+        return {name: np.asarray(data.to_dict()[name], dtype=np.int64) for name in self.domain.attributes}
+
+
+def aim(
+    counts: Callable[[Clique], Floats],
+    sizes: Mapping[str, int],
+    weights: Mapping[Clique, float],
+    *,
+    rho: float,
+    rounds: int,
+    rng: np.random.Generator,
+) -> Peer:
+    """Run AIM as the paper has it (alpha 0.9, annealing by 4, last round spends the rest) over mbi.
+
+    Args:
+        counts: the exact table of a clique.
+        sizes: the number of cells of each column.
+        weights: the candidates and their weights.
+        rho: the budget.
+        rounds: T, at least 2 more than the number of columns.
+        rng: the noise.
+    """
+    columns = [(name,) for name in sizes]
+    sigma, epsilon = np.sqrt(rounds / (2 * 0.9 * rho)), np.sqrt(8 * 0.1 * rho / rounds)
+
+    def noisy(clique: Clique) -> Measured:
+        table = counts(clique)
+        return Measured(clique, table + rng.normal(0, sigma, table.shape), float(sigma))
+
+    peer = Peer(sizes, [noisy(clique) for clique in columns])
+    peer.estimate()
+    used = len(columns) * 0.5 / sigma**2
+    last = False
+    while not last:
+        price = 0.5 / sigma**2 + epsilon**2 / 8
+        last = rho - used < 2 * price
+        if last:
+            sigma, epsilon = np.sqrt(1 / (2 * 0.9 * (rho - used))), np.sqrt(8 * 0.1 * (rho - used))
+            price = rho - used
+        used += price
+        _, estimates = peer.score(list(weights), MEGABYTES * used / rho)
+        kept = [clique for clique in weights if clique in peer.scored]
+        noise = np.sqrt(2 / np.pi) * sigma
+        scores = np.array(
+            [
+                weights[clique] * (np.abs(counts(clique) - estimate).sum() - noise * estimate.size)
+                for clique, estimate in zip(kept, estimates, strict=True)
+            ]
+        )
+        scaled = scores * epsilon / (2 * max(weights.values()))
+        chosen = kept[int(np.argmax(scaled + rng.gumbel(size=scaled.size)))]
+        before = peer.marginal(chosen)
+        peer.measured.append(noisy(chosen))
+        peer.estimate()
+        if np.abs(peer.marginal(chosen) - before).sum() <= noise * before.size:
+            sigma, epsilon = sigma / 2, epsilon * 2
+    return peer
