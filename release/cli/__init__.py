@@ -1,6 +1,7 @@
 """The command line: each command is one call of a library function; this package only reads arguments and prints."""
 
 import sys
+import warnings
 from collections.abc import Sequence
 
 import click
@@ -18,6 +19,7 @@ VERSION_MESSAGE = "%(prog)s %(version)s"
         "schema": ("release.cli.schema:schema", "Check a table against its public schema, or show the schema."),
         "plan": ("release.cli.plan:plan", "Show what a release would cost and how exact it would be; spends nothing."),
         "run": ("release.cli.run:run", "Make a release: ask, pay, model, write and sign."),
+        "audit": ("release.cli.audit:audit", "Audit a mechanism on planted tables, or a release's claim."),
         "verify": ("release.cli.verify:verify", "Check a release folder offline."),
         "ledger": ("release.cli.ledger:ledger", "Open budgets and look at what was spent."),
         "keys": ("release.cli.keys:keys", "Make signing keys."),
@@ -38,4 +40,5 @@ def dprelease() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    warnings.simplefilter("ignore")  # a library's warning may quote a value
     sys.exit(run_guarded(dprelease, list(sys.argv[1:] if arguments is None else arguments)))

@@ -14,6 +14,7 @@ from accounting.errors import ConfigError, LedgerError, VerificationFailed
 from accounting.exact import decimal_above, from_text, to_text
 from accounting.ledger.history import History
 from accounting.schema import Schema
+from release.auditing import ATTESTATIONS, check_attestations
 from release.dsse import unseal
 from release.manifest import CapPart, CurvePoint, Manifest, QuestionPart
 from release.statement import MANIFEST_NAME, Statement, file_digest, parse_statement
@@ -59,6 +60,7 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
     statement = parse_statement(payload)
     manifest = statement.predicate
     _check_files(folder, statement)
+    check_attestations(folder, trusted)
     schema = _check_schema(folder, manifest)
     sums = _check_ledger(folder, manifest)
     _check_guarantee(manifest, sums)
@@ -84,6 +86,8 @@ def _check_files(folder: Path, statement: Statement) -> None:
     if len(listed) != len(statement.subject) or MANIFEST_NAME in listed:
         raise VerificationFailed("the statement lists a file twice, or itself", file=MANIFEST_NAME)
     for path in sorted(folder.iterdir()):
+        if path.name == ATTESTATIONS:
+            continue
         if path.name != MANIFEST_NAME and path.name not in listed:
             raise VerificationFailed("this file is not part of the signed release", file=path.name)
         if path.is_symlink() or not path.is_file():

@@ -1,0 +1,348 @@
+"""Audit a configured mechanism on planted tables: transcripts, record and replay, samplers, and synthetic rows alone.
+
+One significance covers the whole verdict. Half of it pays for stopping early: each pair has an anytime-valid process.
+The other half pays for the tests at the planned number of runs, by Holm's procedure. Record and replay is exact and
+costs none.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from accounting.budget import Cap
+from accounting.canonical import Json
+from accounting.exact import to_text
+from accounting.planted import OsEntropy
+from accounting.queries import Select
+from accounting.schema import Schema
+from accounting.unit import NEIGHBOURING, PrivacyUnit, unit_to_json
+from audits.claims import Claim, claims_of
+from audits.document import AuditDocument, BlackBoxPart, ClaimPart, GoodnessPart, PairPart, ReplayPart
+from audits.goodness import Goodness, gaussian_fit, selection_fit
+from audits.keeping import Kept
+from audits.pairs import Pair, worst_case_pairs
+from audits.replay import ReplayReport, record, record_and_replay
+from audits.statistics import (
+    ErrorCounts,
+    ErrorProcess,
+    claim_p_value,
+    holm,
+    mu_lower_bound,
+    mu_lower_bound_apart,
+    power_against,
+    runs_for_ratio,
+)
+from audits.transcript.runs import CHUNK, Experiment, Observation, observe
+from mechanisms.base import CalibratedMechanism, MechanismConfig
+
+Level = Literal["quick", "thorough"]
+
+SECONDS: dict[Level, float] = {"quick": 100.0, "thorough": 1600.0}
+"""What the transcript test may take; the number of runs follows from the time of a run, before any result is seen."""
+
+SIGNIFICANCE = 0.05
+MOST_COLUMNS = 3
+_LEAST_RUNS = 4 * CHUNK
+_MAIN_SHARE = 0.7
+_RATIO: dict[Level, float] = {"quick": 0.9, "thorough": 0.95}
+_DRAWS: dict[Level, tuple[int, int]] = {"quick": (40_000, 300), "thorough": (2_000_000, 5_000)}
+_TRAINING = 5
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """What is audited.
+
+    Args:
+        kind: the mechanism's kind, as release.toml names it.
+        config: its configuration.
+        cap: the cap of a release.
+        unit: the privacy unit.
+        schema: the release's schema.
+    """
+
+    kind: str
+    config: MechanismConfig
+    cap: Cap
+    unit: PrivacyUnit
+    schema: Schema
+
+
+def audit_schema(schema: Schema) -> Schema:
+    """Return the schema itself, or its ``MOST_COLUMNS`` columns with the fewest cells where it has more.
+
+    A run of the whole schema may take minutes, and a test of error rates needs thousands of runs. The code that runs is
+    the same, and so is the cap.
+    """
+    if len(schema.columns) <= MOST_COLUMNS:
+        return schema
+    small = sorted(schema.columns, key=lambda column: column.cells)[:MOST_COLUMNS]
+    kept = {column.name for column in small} | set(schema.identifiers)
+    document = dict(schema.to_json())
+    columns = cast("list[dict[str, Json]]", document["columns"])
+    return Schema.from_json({**document, "columns": [column for column in columns if column["name"] in kept]})
+
+
+def calibrated(subject: Subject, schema: Schema) -> CalibratedMechanism:
+    """Calibrate for the audit's schema; a workload that names columns left out gives way to the default one."""
+    config = subject.config
+    if schema is not subject.schema and any(item.name == "workload" for item in fields(cast("Any", config))):
+        config = replace(cast("Any", config), workload=None)
+    return config.calibrate(subject.cap, subject.unit, schema)
+
+
+def audit_mechanism(
+    subject: Subject,
+    level: Level,
+    *,
+    processes: int = 1,
+    runs: int | None = None,
+    keep: Path | None = None,
+    say: Say = lambda _: None,
+) -> AuditDocument:
+    """Audit a mechanism as configured, on throw-away ledgers and planted tables; no private table is read.
+
+    Args:
+        subject: what to audit.
+        level: how long: quick at most two minutes on two cores, thorough at most half an hour.
+        processes: how many processes run the mechanism.
+        runs: runs a side of the main pair; None for as many as the level's time permits.
+        keep: a file that keeps finished runs, so that a stopped audit can be continued with it.
+        say: is told what happens, and how long it will take before it starts.
+
+    Raises:
+        ConfigError: the mechanism cannot be calibrated, or ``keep`` belongs to another audit.
+    """
+    schema = audit_schema(subject.schema)
+    mechanism = calibrated(subject, schema)
+    claims = claims_of(mechanism.plan, subject.cap)
+    pairs = worst_case_pairs(schema, subject.unit)
+    say("record and replay every question")
+    replays = [record_and_replay(mechanism, subject.cap, pair, entropy=OsEntropy()) for pair in pairs]
+    say("goodness of fit of the samplers")
+    fits = _fits(mechanism, subject.cap, pairs[0], level)
+    planned = _plan_runs(mechanism, subject.cap, pairs, claims, level, processes, runs, say)
+    tests, black_box = [], None
+    with Kept.open(keep, subject_digest(subject, schema)) as kept:
+        for pair, count in zip(pairs, planned, strict=True):
+            experiment = Experiment(mechanism, subject.cap, pair)
+            observed = _observe(experiment, count, claims, len(pairs), processes, kept, say)
+            tests.append(observed)
+            if pair is pairs[0]:
+                black_box = _black_box(pair.name, observed.observations, claims)
+    assert black_box is not None  # noqa: S101 - worst_case_pairs is never empty
+    return _judge(subject, level, schema, claims, tests, black_box, replays, fits)
+
+
+def subject_digest(subject: Subject, schema: Schema) -> dict[str, Json]:
+    """Describe what is audited, so that kept runs of another subject are recognised."""
+    return {
+        "mechanism": {"kind": subject.kind, **subject.config.to_json()},
+        "law": subject.cap.law.value,
+        "cap": to_text(subject.cap.value),
+        "unit": unit_to_json(subject.unit),
+        "schema": schema.digest,
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Observed:
+    """The runs of one pair."""
+
+    pair: str
+    planned: int
+    observations: list[Observation]
+    early: frozenset[str]
+
+    @property
+    def errors(self) -> ErrorCounts:
+        return _errors(self.observations, lambda seen: seen.guessed)
+
+
+def _plan_runs(
+    mechanism: CalibratedMechanism,
+    release_cap: Cap,
+    pairs: tuple[Pair, ...],
+    claims: tuple[Claim, ...],
+    level: Level,
+    processes: int,
+    runs: int | None,
+    say: Say,
+) -> list[int]:
+    """Return the runs a side of each pair, fixed before any of them is seen."""
+    mu = claims[0].value
+    wanted = runs_for_ratio(mu, _RATIO[level], SIGNIFICANCE, 0.95)
+    experiment = Experiment(mechanism, release_cap, pairs[0])
+    experiment.chunk(0, 1)
+    begin = time.perf_counter()
+    experiment.chunk(0, 4)
+    seconds = (time.perf_counter() - begin) / 4 / processes
+    affordable = int(SECONDS[level] / seconds)
+    main = runs or max(_LEAST_RUNS, min(wanted, int(affordable * _MAIN_SHARE)))
+    main = -(-main // CHUNK) * CHUNK
+    side = max(CHUNK, int(main * (1 - _MAIN_SHARE) / _MAIN_SHARE / (len(pairs) - 1)) // CHUNK * CHUNK)
+    say(
+        f"{wanted} runs a side would bound mu at {_RATIO[level]:.0%} of {mu:.4g} with 95 % power; {main} a side on the "
+        f"main pair and {side} on each other fit: about {seconds * (main + side * (len(pairs) - 1)) / 60:.1f} minutes"
+    )
+    return [main, *[side] * (len(pairs) - 1)]
+
+
+def _observe(
+    experiment: Experiment,
+    runs: int,
+    claims: tuple[Claim, ...],
+    pairs: int,
+    processes: int,
+    kept: Kept,
+    say: Say,
+) -> _Observed:
+    """Run one pair to its planned number of runs, or until a claim is falsified at any time."""
+    name = experiment.pair.name
+    processing = {
+        claim.name: ErrorProcess(claim.least_error_rate, SIGNIFICANCE / 2 / pairs / len(claims)) for claim in claims
+    }
+    observations: list[Observation] = []
+
+    def take(chunk: list[Observation]) -> bool:
+        observations.extend(chunk)
+        for absent, present in zip(chunk[::2], chunk[1::2], strict=True):
+            for process in processing.values():
+                process.add(int(absent.guessed) + int(not present.guessed))
+        return any(process.rejects for process in processing.values())
+
+    done = kept.chunks(name)[: runs // CHUNK]
+    stopped = any([take(chunk) for chunk in done])
+    if not stopped:
+        chunks = range(len(done), runs // CHUNK)
+        for number, chunk in observe(experiment, chunks, processes=processes):
+            kept.add(name, chunk)
+            if take(chunk):
+                break
+            if number % 20 == 19:
+                say(f"{name}: {(number + 1) * CHUNK} of {runs} runs a side")
+    early = frozenset(claim for claim, process in processing.items() if process.rejects)
+    return _Observed(name, runs, observations, early)
+
+
+def _black_box(pair: str, observations: list[Observation], claims: tuple[Claim, ...]) -> BlackBoxPart:
+    """Choose a threshold on the first fifth of the runs and test with the others."""
+    size = len(observations) // 2 // _TRAINING * 2
+    training, testing = observations[:size], observations[size:]
+    values = sorted({seen.alike for seen in training})
+    best = min(values, key=lambda value: _errors(training, lambda seen: seen.alike >= value).errors)
+    errors = _errors(testing, lambda seen: seen.alike >= best)
+    return BlackBoxPart(
+        pair=pair,
+        training_runs_each_side=size // 2,
+        runs_each_side=errors.runs,
+        false_positives=errors.false_positives,
+        false_negatives=errors.false_negatives,
+        lower_bound=mu_lower_bound(errors, SIGNIFICANCE),
+        p_value=claim_p_value(errors, max(claim.least_error_rate for claim in claims)),
+    )
+
+
+def _errors(observations: list[Observation], present: Callable[[Observation], bool]) -> ErrorCounts:
+    positives = sum(present(seen) for seen in observations if not seen.present)
+    negatives = sum(not present(seen) for seen in observations if seen.present)
+    return ErrorCounts(len(observations) // 2, positives, negatives)
+
+
+def _fits(mechanism: CalibratedMechanism, release_cap: Cap, pair: Pair, level: Level) -> list[Goodness]:
+    """Test the noise and the selections at the parameters that one run uses."""
+    steps, _ = record(mechanism, release_cap, pair, pair.absent, entropy=OsEntropy(), seed=0)
+    variances = sorted({step.query.variance for step in steps if not isinstance(step.query, Select)})
+    epsilons = sorted({step.query.epsilon for step in steps if isinstance(step.query, Select)})
+    draws, selections = _DRAWS[level]
+    fits = [gaussian_fit(variance, draws, OsEntropy()) for variance in {variances[0], variances[-1]}]
+    fits += [selection_fit(epsilon, selections, OsEntropy()) for epsilon in epsilons[-1:]]
+    return fits
+
+
+def _judge(
+    subject: Subject,
+    level: Level,
+    schema: Schema,
+    claims: tuple[Claim, ...],
+    tests: list[_Observed],
+    black_box: BlackBoxPart,
+    replays: list[ReplayReport],
+    fits: list[Goodness],
+) -> AuditDocument:
+    p_values = [
+        [claim_p_value(test.errors, claim.least_error_rate) for claim in claims] for test in tests
+    ]
+    flat = [p_value for row in p_values for p_value in row] + [black_box.p_value] + [fit.p_value for fit in fits]
+    rejected = list(holm(flat, SIGNIFICANCE / 2))
+    parts = []
+    for index, (test, row) in enumerate(zip(tests, p_values, strict=True)):
+        own = rejected[index * len(claims) : (index + 1) * len(claims)]
+        parts.append(_pair_part(test, claims, row, falsified=any(own) or bool(test.early)))
+    goodness = tuple(
+        GoodnessPart(
+            sampler=fit.sampler,
+            draws=fit.draws,
+            p_value=fit.p_value,
+            verdict="falsified" if bad else "not falsified",
+        )
+        for fit, bad in zip(fits, rejected[len(rejected) - len(fits) :], strict=True)
+    )
+    falsified = any(rejected) or any(test.early for test in tests) or any(report.violations for report in replays)
+    return AuditDocument(
+        level=level,
+        mechanism={"kind": subject.kind, **subject.config.to_json()},
+        law=subject.cap.law.value,
+        cap=to_text(subject.cap.value),
+        unit=unit_to_json(subject.unit),
+        columns=tuple(column.name for column in schema.columns),
+        whole_schema=schema is subject.schema,
+        neighbouring=NEIGHBOURING,
+        significance=SIGNIFICANCE,
+        claims=tuple(
+            ClaimPart(name=c.name, text=c.text, value=c.value, least_error_rate=c.least_error_rate) for c in claims
+        ),
+        pairs=tuple(parts),
+        black_box=black_box,
+        replay=tuple(
+            ReplayPart(
+                pair=report.pair,
+                questions=report.questions,
+                largest_share_of_sensitivity=report.largest_share,
+                violations=tuple(f"question {found.question}: {found.what}" for found in report.violations),
+            )
+            for report in replays
+        ),
+        goodness=goodness,
+        verdict="falsified" if falsified else "not falsified",
+    )
+
+
+def _pair_part(test: _Observed, claims: tuple[Claim, ...], p_values: list[float], *, falsified: bool) -> PairPart:
+    errors, seen = test.errors, test.observations
+    value = math.sqrt(sum(one.value for one in seen) / len(seen))
+    bound = mu_lower_bound(errors, SIGNIFICANCE)
+    claimed = claims[0].value
+    return PairPart(
+        pair=test.pair,
+        runs_each_side=errors.runs,
+        planned_runs_each_side=test.planned,
+        false_positives=errors.false_positives,
+        false_negatives=errors.false_negatives,
+        lower_bound=bound,
+        lower_bound_apart=mu_lower_bound_apart(errors, SIGNIFICANCE),
+        claimed_mu=claimed,
+        pair_value=value,
+        charged_mu=math.sqrt(sum(one.mu_squared for one in seen) / len(seen)),
+        bound_over_value=bound / value if value > 0 else None,
+        value_over_claim=value / claimed,
+        power=power_against(2 * value, claimed, test.planned, SIGNIFICANCE / 2 / len(claims)),
+        p_values={claim.name: p_value for claim, p_value in zip(claims, p_values, strict=True)},
+        stopped_early=bool(test.early),
+        verdict="falsified" if falsified else "not falsified",
+    )
