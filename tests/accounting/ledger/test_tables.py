@@ -27,29 +27,29 @@ def run(url, statement):
         engine.dispose()
 
 
-@pytest.mark.parametrize("table", NAMES)
-def test_the_database_refuses_to_change_or_delete(sql_url, table):
-    ledger = Ledger.open(sql_url)
-    every_kind(ledger)
-    name = f"dprelease_{table}"
-    attempts = [
+def attempts(name, *, sqlite):
+    """Return statements that change, delete or replace rows of a table."""
+    least = f"(SELECT min(number) FROM {name})"
+    common = [
         f"UPDATE {name} SET number = number + 1000",
         f"DELETE FROM {name}",
-        f"DELETE FROM {name} WHERE number = (SELECT min(number) FROM {name})",
+        f"DELETE FROM {name} WHERE number = {least}",
     ]
-    if sql_url.startswith("sqlite"):
-        attempts.append(
-            f"INSERT OR REPLACE INTO {name} SELECT * FROM {name} WHERE number = (SELECT min(number) FROM {name})"
-        )
-        attempts.append(f"REPLACE INTO {name} SELECT * FROM {name}")
-    else:
-        attempts.append(f"TRUNCATE {name}")
-        attempts.append(
-            f"INSERT INTO {name} SELECT * FROM {name} ON CONFLICT (number) DO UPDATE SET number = excluded.number"
-        )
-    for attempt in attempts:
-        with pytest.raises(DBAPIError, match=f"{name} is append-only"):
-            run(sql_url, attempt)
+    if sqlite:
+        replace = f"INSERT OR REPLACE INTO {name} SELECT * FROM {name} WHERE number = {least}"
+        return [*common, replace, f"REPLACE INTO {name} SELECT * FROM {name}"]
+    upsert = f"INSERT INTO {name} SELECT * FROM {name} ON CONFLICT (number) DO UPDATE SET number = excluded.number"
+    return [*common, f"TRUNCATE {name}", upsert]
+
+
+def test_the_database_refuses_to_change_or_delete(sql_url):
+    ledger = Ledger.open(sql_url)
+    every_kind(ledger)
+    for table in NAMES:
+        name = f"dprelease_{table}"
+        for attempt in attempts(name, sqlite=sql_url.startswith("sqlite")):
+            with pytest.raises(DBAPIError, match=f"{name} is append-only"):
+                run(sql_url, attempt)
     ledger.verify()
 
 

@@ -82,16 +82,29 @@ class Tamper:
         self.rehash()
 
 
-@pytest.fixture
-def kept(sql_url):
+def keep(url):
     """Return a ledger, what somebody kept of it elsewhere, and a way to tamper with it."""
-    ledger = Ledger.open(sql_url)
+    ledger = Ledger.open(url)
     notes = every_kind(ledger)
     excerpt = [entry.line for entry in ledger.entries("people")]
     ledger.verify(checkpoints=notes, excerpts=[excerpt], keys=PUBLIC)
-    tamper = Tamper(sql_url)
-    yield ledger, notes, excerpt, tamper
-    tamper.engine.dispose()
+    return ledger, notes, excerpt, Tamper(url)
+
+
+@pytest.fixture
+def everywhere(sql_url):
+    """Keep a ledger on each SQL store."""
+    found = keep(sql_url)
+    yield found
+    found[-1].engine.dispose()
+
+
+@pytest.fixture
+def kept(url_of):
+    """Keep a ledger on SQLite: what is found does not depend on the database."""
+    found = keep(url_of("sqlite"))
+    yield found
+    found[-1].engine.dispose()
 
 
 def damage(ledger, **kept):
@@ -100,8 +113,8 @@ def damage(ledger, **kept):
     return found.value.kind, found.value.entry, str(found.value)
 
 
-def test_an_edited_entry(kept):
-    ledger, _, _, tamper = kept
+def test_an_edited_entry(everywhere):
+    ledger, _, _, tamper = everywhere
     tamper.write(5, tamper.line(5).replace(b'"date":"2', b'"date":"1'))
     assert damage(ledger) == (Damage.EDITED, 5, "entry 5: was edited: it is not what was written")
 
@@ -146,8 +159,8 @@ def test_an_end_that_was_cut_off(kept):
     assert "ends after 15 entries, but hashes of later ones are stored" in sentence
 
 
-def test_an_end_that_was_cut_off_without_a_trace(kept):
-    ledger, notes, excerpt, tamper = kept
+def test_an_end_that_was_cut_off_without_a_trace(everywhere):
+    ledger, notes, excerpt, tamper = everywhere
     tamper.cut(15, clean=True)
     ledger.verify(checkpoints=notes[:1], keys=PUBLIC)
     kind, _, sentence = damage(ledger, checkpoints=notes, keys=PUBLIC)
@@ -187,8 +200,8 @@ def test_an_old_file_that_was_put_back_and_went_on(tmp_path):
     assert "is another one in the release: the history was rewritten or forked" in sentence
 
 
-def test_a_history_that_was_rewritten_consistently(kept):
-    ledger, notes, _, tamper = kept
+def test_a_history_that_was_rewritten_consistently(everywhere):
+    ledger, notes, _, tamper = everywhere
     excerpt = [entry.line for entry in ledger.entries("visits")]
     tamper.rechain(lambda body: {"date": "2001-01-01"} if body["number"] == 1 else {})
     assert damage(ledger)[0] is Damage.FORKED  # the checkpoints that the ledger itself keeps
@@ -230,8 +243,8 @@ def test_the_stored_tree(kept):
         ledger.checkpoint([KEY])
 
 
-def test_stored_answers(kept):
-    ledger, _, _, tamper = kept
+def test_stored_answers(everywhere):
+    ledger, _, _, tamper = everywhere
     entry = tamper.do("SELECT min(number) FROM dprelease_answers")[0][0]
     tamper.do("UPDATE dprelease_answers SET answer = :answer WHERE number = :n", n=entry, answer=b"forged")
     assert damage(ledger)[:2] == (Damage.ANSWER, entry)
