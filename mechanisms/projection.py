@@ -40,7 +40,7 @@ def apportion(shares: Floats, rows: int, rng: np.random.Generator) -> Ints:
         int64 counts, shape (cells,).
     """
     weight = shares.sum()
-    expected = shares * (rows / weight) if weight > 0 else np.full(shares.size, rows / shares.size)
+    expected = shares / weight * rows if weight > 0 else np.full(shares.size, rows / shares.size)
     order = rng.permutation(shares.size)
     edges = np.floor(np.cumsum(expected[order]) + rng.random())
     edges[np.flatnonzero(edges == edges[-1])[0] :] = rows  # rounding may leave the last edge just below ``rows``
