@@ -43,8 +43,9 @@ coverage: $(STAMP)  ## branch coverage; the trusted core must be complete
 	$(BIN)/coverage report --include='accounting/*' --fail-under=100 --show-missing
 	$(BIN)/coverage report --skip-covered
 
-slow: $(STAMP)  ## long statistical runs
+slow: $(STAMP)  ## long statistical runs, and property tests with fresh examples
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow
+	DPRELEASE_EXPLORE=1 $(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/accounting tests/mechanisms
 
 clean:
 	rm -rf $(VENV) demo-workspace demo-pe-workspace .pytest_cache .mypy_cache .ruff_cache .hypothesis
