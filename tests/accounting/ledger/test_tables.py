@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from accounting.errors import LedgerError
-from accounting.ledger import Ledger, tables
+from accounting.ledger import Ledger, sql, tables
 from accounting.ledger.tables import SCHEMA_VERSION
 from tests.accounting.ledger.story import KEY, every_kind
 from tests.accounting.ledger.support import allot, ask, open_rows
@@ -122,3 +122,33 @@ def test_an_sqlite_ledger_is_durable_and_private(tmp_path):
     assert settings == {"journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "trusted_schema": 0}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in tmp_path.iterdir())
+
+
+def test_a_role_that_may_only_add_is_enough(server, url_of):
+    url = url_of("postgresql")
+    schema = url.rpartition("%3D")[2]
+    open_rows(Ledger.open(url))
+    for statement in (
+        f"CREATE ROLE {schema}_app LOGIN",
+        f"GRANT USAGE ON SCHEMA {schema} TO {schema}_app",
+        f"GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA {schema} TO {schema}_app",
+    ):
+        run(url, statement)
+    limited = url.replace("//ledger@", f"//{schema}_app@")
+    ledger = Ledger.open(limited)
+    ask(allot(ledger), 1, "1/8")
+    ledger.checkpoint([KEY])
+    ledger.verify()
+    for statement in ("UPDATE dprelease_entries SET number = 9", "ALTER TABLE dprelease_entries DISABLE TRIGGER ALL"):
+        with pytest.raises(DBAPIError, match=r"permission denied|must be owner"):
+            run(limited, statement)
+
+
+def test_long_ledgers_are_read_page_by_page(sql_url, monkeypatch):
+    ledger = Ledger.open(sql_url)
+    every_kind(ledger)
+    for name in ("_PAGE", "_PAGE_OF_LABEL", "_PAGE_OF_ROWS", "_PAGE_OF_ANSWERS"):
+        monkeypatch.setattr(sql, name, getattr(sql, name).limit(2))
+    assert ledger.verify().size == 26
+    assert [entry.number for entry in ledger.entries()] == list(range(26))
+    assert len(list(ledger.export("visits"))) == 5
