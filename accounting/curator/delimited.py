@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _CELLS_PER_CHUNK = 2**19
 
+_BYTE_ORDER_MARK = "\ufeff"
 _UNEVEN = "a row has more or fewer cells than the header"
 
 TextChunk = dict[str, list[str]]
@@ -68,7 +69,6 @@ class DelimitedFile:
             header = [name.strip() for name in _header(reader)]
         if not header:
             raise InputFileError("the file is empty: its first line must hold the column names")
-        header[0] = header[0].removeprefix("\ufeff").strip()
         self._width = len(header)
         self._position = match_header(header, schema)
 
@@ -118,10 +118,14 @@ class DelimitedFile:
     @contextmanager
     def _reader(self, *, strict: bool) -> Iterator["_csv.Reader"]:
         try:
-            with self._path.open("rb") as raw, gzip.open(raw) if self._compressed else raw as data:
-                encoding = "utf-8-sig" if self._encoding == "utf-8" else self._encoding
-                with TextIOWrapper(data, encoding=encoding, newline="") as text:
-                    yield csv.reader(text, strict=strict, skipinitialspace=self._skip_blanks)
+            with (
+                self._path.open("rb") as raw,
+                gzip.open(raw) if self._compressed else raw as data,
+                TextIOWrapper(data, encoding=self._encoding, newline="") as text,
+            ):
+                if text.read(1) != _BYTE_ORDER_MARK:
+                    text.seek(0)
+                yield csv.reader(text, strict=strict, skipinitialspace=self._skip_blanks)
         except UnicodeError:
             problem = (
                 f"the file is not encoded as {self._encoding}: give its encoding, such as --encoding cp1252 or "

@@ -91,9 +91,18 @@ def test_encodings(tmp_path, encoding):
     assert cells_of(load_text(tmp_path, "straße\nö\nä\n", schema=schema, encoding=encoding), "straße") == [1, 0]
 
 
-def test_a_byte_order_mark_of_an_encoding_without_one_of_its_own(tmp_path):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize("header", ["straße", '"straße"'])
+def test_a_byte_order_mark_is_dropped_even_before_a_quote(tmp_path, encoding, header):
     schema = schema_of(categorical("straße", ("ä",)))
-    assert cells_of(load_text(tmp_path, "\ufeffstraße\nä\n", schema=schema, encoding="utf-16-le"), "straße") == [0]
+    text = f"\ufeff{header}\nä\n" if encoding in {"utf-8", "utf-16-le"} else f"{header}\nä\n"
+    assert cells_of(load_text(tmp_path, text, schema=schema, encoding=encoding), "straße") == [0]
+
+
+def test_line_breaks_inside_cells_are_kept_as_they_are(tmp_path):
+    schema = schema_of(categorical("letter", ("x\r\ny", "x\ny", "x\ry")))
+    rows = load_text(tmp_path, 'letter\r\n"x\ny"\r\n"x\r\ny"\r\n"x\ry"\r\n', schema=schema)
+    assert cells_of(rows, "letter") == [1, 0, 2]
 
 
 def test_a_compressed_file_whatever_its_name(tmp_path):
