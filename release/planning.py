@@ -8,8 +8,7 @@ from accounting.budget import Law, cap
 from accounting.errors import BudgetRefused
 from accounting.events import gaussian_variance
 from accounting.exact import to_text
-from mechanisms.base import Plan
-from mechanisms.predict import Prediction, advise, predict, side_by_side
+from mechanisms.predict import COMPARED, Prediction, advise, predict, side_by_side
 from release.amounts import cost_text, left_text
 from release.prepared import Prepared
 
@@ -66,7 +65,7 @@ class ReleasePlan:
         mechanism: its kind.
         total: the most that the questions cost together.
         lines: the ceilings.
-        columns: the expected one-way errors.
+        columns: the expected one-way errors; empty for a mechanism that measures other marginals.
         rows: the public guess of the number of rows, or None.
         predictions: what each mechanism is expected to take and to give; empty without a guess.
         advice: the mechanism to take and why, or None without a guess.
@@ -144,20 +143,13 @@ def plan_release(prepared: Prepared, rows_guess: int | None = None) -> ReleasePl
     )
 
 
-def one_way_variance(plan: Plan, columns: int, max_rows: int) -> Fraction | None:
-    """Return σ² on each cell of the one-way marginals, where the plan measures them all in its first question."""
-    first = plan.lines[0]
-    if first.question != "marginals" or first.at_most != 1:
-        return None
-    return gaussian_variance(Fraction(max_rows * max_rows * columns), first.ceiling, plan.law)
-
-
 def _column_errors(prepared: Prepared, rows: int | None) -> tuple[ColumnError, ...]:
     columns = prepared.schema.columns
-    variance = one_way_variance(prepared.mechanism.plan, len(columns), prepared.unit.max_rows)
-    if variance is None:
+    if prepared.config.mechanism_kind not in COMPARED:
         return ()
-    sigma = sqrt(variance)
+    # These mechanisms measure every one-way marginal in their first question, of sensitivity k·√columns.
+    plan, k = prepared.mechanism.plan, prepared.unit.max_rows
+    sigma = sqrt(gaussian_variance(Fraction(k * k * len(columns)), plan.lines[0].ceiling, plan.law))
     errors = []
     for column in columns:
         # Half the sum over cells of E|N(0, σ²)| = σ √(2/π), as a share of the rows.

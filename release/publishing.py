@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 SCHEMA_NAME = "schema.json"
 LEDGER_NAME = "ledger.jsonl"
 ISOLATION: Final = "in-process"
+_SPARE_BYTES = 50_000_000
+_BYTES_PER_VALUE = 16
 
 
-def check_free(target: Path) -> None:
-    """Check that a release's folder is free and can be written.
+def check_free(target: Path, prepared: Prepared) -> None:
+    """Check that a release's folder is free, can be written, and that the disk has room for the rows foreseen.
 
     Raises:
-        ConfigError: it is there already.
+        ConfigError: it is there already, or the disk is too full.
         OSError: the workspace cannot be written.
     """
     if target.exists():
@@ -43,6 +45,10 @@ def check_free(target: Path) -> None:
         shutil.rmtree(partial)
     partial.mkdir(parents=True)
     partial.rmdir()
+    rows = prepared.declared_rows or prepared.schema.max_rows or 0
+    needed = _SPARE_BYTES + rows * len(prepared.schema.columns) * _BYTES_PER_VALUE * len(prepared.config.output.formats)
+    if shutil.disk_usage(target.parent).free < needed:
+        raise ConfigError(f"{target.parent} has less than the {needed // 10**6} MB free that a release may need")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
         raise ConfigError("this run is a test: its noise was seeded, so that it cannot be signed as a release")
     prepared = finished.prepared
     target = prepared.workspace.release_folder(finished.run.release_id)
-    check_free(target)
+    check_free(target, prepared)
     partial = _partial_folder(target)
     partial.mkdir()
     write_table(partial, finished.result.synthetic, prepared.config.output.formats)

@@ -135,7 +135,7 @@ def _load(job: Job, consent: Consent, resume: str | None) -> PrivateRows:
         plan.check_fits()
     else:
         read_run(prepared.workspace.run_folder(resume), resume)
-        check_free(prepared.workspace.release_folder(resume))
+        check_free(prepared.workspace.release_folder(resume), prepared)
         job.ledger.resume(resume)
     consent(plan)
     return load(prepared.data, prepared.schema, prepared.unit, encoding=encoding)
@@ -145,7 +145,7 @@ def _begin(job: Job, rows: PrivateRows) -> Released:
     workspace = job.prepared.workspace
     run = new_run(job.prepared, new_release_id(job.prepared.dataset.label), rows)
     folder = workspace.run_folder(run.release_id)
-    check_free(workspace.release_folder(run.release_id))
+    check_free(workspace.release_folder(run.release_id), job.prepared)
     folder.parent.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(mode=0o700)
 

@@ -1,6 +1,7 @@
-"""Stopping a run by Ctrl-C or SIGTERM at a place where the ledger is whole: never in the middle of a question."""
+"""Stopping a run by a signal at a place where the ledger is whole: never in the middle of a question."""
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -10,7 +11,7 @@ from typing import Self
 from accounting.queries import Answer, PrivateTable, Query
 from accounting.schema import Schema
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequested(KeyboardInterrupt):
@@ -18,9 +19,10 @@ class StopRequested(KeyboardInterrupt):
 
 
 class Stopper:
-    """While entered, SIGINT and SIGTERM raise :class:`StopRequested`: at once, or where :meth:`whole` ends.
+    """While entered, SIGINT, SIGTERM and SIGHUP raise :class:`StopRequested`: at once, or where :meth:`whole` ends.
 
-    Must be entered in the main thread, as Python's signal handlers demand.
+    A signal that the process was started to ignore stays ignored. In another thread than the main one, which alone may
+    handle signals, a stopper changes nothing.
     """
 
     def __init__(self) -> None:
@@ -30,7 +32,9 @@ class Stopper:
         self._before: dict[signal.Signals, object] = {}
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
+        if threading.current_thread() is threading.main_thread():
+            heeded = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+            self._before = {number: signal.signal(number, self._stop) for number in heeded}
         return self
 
     def __exit__(

@@ -19,7 +19,7 @@ VERSION_MESSAGE = "%(prog)s %(version)s"
         "schema": ("release.cli.schema:schema", "Check a table against its public schema, or show the schema."),
         "plan": ("release.cli.plan:plan", "Show what a release would cost and how exact it would be; spends nothing."),
         "run": ("release.cli.run:run", "Make a release: ask, pay, model, write and sign."),
-        "audit": ("release.cli.audit:audit", "Audit a mechanism on planted tables, or a release's claim."),
+        "audit": ("release.cli.audit:audit", "Audit a mechanism, or a release's claim."),
         "verify": ("release.cli.verify:verify", "Check a release folder offline."),
         "ledger": ("release.cli.ledger:ledger", "Open budgets and look at what was spent."),
         "keys": ("release.cli.keys:keys", "Make signing keys."),

@@ -1,11 +1,13 @@
 """Exit codes: every way to leave has one, and no message holds more than public facts."""
 
+import contextlib
 import os
 import sys
 
 import click
 
 from accounting.errors import BudgetRefused, Cancelled, DpReleaseError
+from accounting.exact import to_text
 from release.cli.console import emit
 from release.faults import describe_fault, describe_os_error
 
@@ -49,12 +51,14 @@ def run_guarded(command: click.Command, arguments: list[str]) -> int:
 def _fail(
     message: str, code: int, kind: str, arguments: list[str], *, before: str = "", error: DpReleaseError | None = None
 ) -> int:
-    click.echo(f"{before}dprelease: {message}", err=True)
+    with contextlib.suppress(OSError):  # whoever should read this may be gone; the exit code stays
+        click.echo(f"{before}dprelease: {message}", err=True)
     if "--json" in arguments:
         document: dict[str, object] = {"error": kind, "exit_code": code, "message": message}
         if isinstance(error, BudgetRefused):
-            document |= {"asked": str(error.asked), "left": str(error.left), "unit": error.unit}
-        emit("error", document)
+            document |= {"asked": to_text(error.asked), "left": to_text(error.left), "unit": error.unit}
+        with contextlib.suppress(OSError):
+            emit("error", document)
     return code
 
 

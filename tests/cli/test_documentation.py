@@ -1,4 +1,7 @@
-"""docs/cli.md: every command's help as it is, and every example run."""
+"""docs/cli.md: every command's help as it is, and every example run.
+
+``python -m tests.cli.test_documentation`` puts the present help pages into the document.
+"""
 
 import re
 import shlex
@@ -69,3 +72,17 @@ def test_the_examples_run_as_one_story(tmp_path, monkeypatch, give):
 def test_the_exit_codes_are_documented():
     table = re.findall(r"^\| (\d+) \|", DOCUMENT.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert table == ["0", "1", "2", "3", "4", "5", "70", "130"]
+
+
+def refresh() -> None:
+    """Put the present help pages into the document's sections; a section must be there already."""
+    pages = dict(helps(dprelease))
+    head, *parts = re.split(r"^(## dprelease.*)$", DOCUMENT.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for title, body in zip(parts[::2], parts[1::2], strict=True):
+        page = pages[title.removeprefix("## ")]
+        head += title + re.sub(r"```text\n.*?```", lambda _, page=page: f"```text\n{page}\n```", body, flags=re.DOTALL)
+    DOCUMENT.write_text(head, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    refresh()

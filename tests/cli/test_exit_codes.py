@@ -175,6 +175,15 @@ def test_2_a_damaged_file_of_a_run_cannot_be_resumed(workspace, give):
     assert "damaged" in done.err
 
 
+def test_2_a_full_disk_is_found_before_spending(workspace, give, monkeypatch):
+    usage = shutil.disk_usage(workspace)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=10**6))
+    done = give("run --yes")
+    assert done.code == 2
+    assert "MB free" in done.err
+    assert untouched(give)
+
+
 # 3: budget refused
 
 
@@ -192,7 +201,7 @@ def test_3_runs_until_nothing_is_left(workspace, give):
     assert [give("run --yes").code for _ in range(3)] == [0, 0, 3]
     refused = give("run --yes --json")
     assert refused.code == 3
-    assert (refused.document["asked"], refused.document["left"], refused.document["unit"]) == ("1/4", "0", "rho")
+    assert (refused.document["asked"], refused.document["left"], refused.document["unit"]) == ("1/4", "0/1", "rho")
     assert "Nothing was spent" in refused.err
     assert budget(give)["settled"] == "1/2"
     assert len(list((workspace / "runs").iterdir())) == 2
@@ -287,7 +296,7 @@ def test_5_says_how_much_and_goes_on_without_a_second_charge(workspace, give, mo
         ("schema.toml", ("hamlet", "town")),
     ],
 )
-def test_5_a_run_goes_on_with_what_it_began_with_only(workspace, give, monkeypatch, file, edit):
+def test_p16_a_run_goes_on_with_what_it_began_with_only(workspace, give, monkeypatch, file, edit):
     with monkeypatch.context() as patched:
         breaking_after_the_first_answer(patched, RuntimeError())
         give("run --yes")
@@ -387,7 +396,7 @@ def on_a_terminal(folder: Path, typed: bytes) -> tuple[int, bytes]:
     shown = b""
     while True:
         # A key pressed just before the program waits for one can be missed, so it is pressed again.
-        if not select.select([terminal], [], [], 1)[0]:
+        if not select.select([terminal], [], [], 10)[0]:
             if b"Spend this?" in shown and b"stopped" not in shown:
                 os.write(terminal, typed)
             continue

@@ -2,12 +2,13 @@
 
 import os
 import signal
+import threading
 
 import pytest
 
 from release.stopping import StoppableTable, Stopper, StopRequested
 
-SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 
 
 @SIGNALS
@@ -53,6 +54,27 @@ def test_the_last_step_takes_no_stop():
         os.kill(os.getpid(), signal.SIGINT)
         with stopper.whole():
             pass
+
+
+def test_an_ignored_signal_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Stopper():
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_another_thread_handles_no_signals():
+    def enter():
+        with Stopper() as stopper, stopper.whole():
+            entered.append(signal.getsignal(signal.SIGTERM))
+
+    entered = []
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert entered == [signal.getsignal(signal.SIGTERM)]
 
 
 def test_handlers_are_put_back():
