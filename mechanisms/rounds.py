@@ -11,7 +11,7 @@ from accounting.exact import short_below
 from mechanisms.asking import Asker, spendable
 from mechanisms.base import Progress, Watcher
 from mechanisms.fitting import Fitting
-from mechanisms.pgm import candidate_cells
+from mechanisms.pgm import candidate_cells, model_size_mb
 from mechanisms.selection import EXPECTED_NOISE, Pool
 from mechanisms.workload import Candidates
 
@@ -74,7 +74,9 @@ def run_rounds(
         pool = affordable(fitting, settings, asker.share_after(amount))
         index = choose(asker, fitting, pool, choosing, sigma)
         clique, cells = pool.cliques[index], pool.cells[index]
-        watch(Progress(len(log) + 2, steps, f"measure {' × '.join(clique)}", asker.share))
+        size = model_size_mb(fitting.domain, (*fitting.cliques, clique))
+        message = f"measure {' × '.join(clique)}; the model grows to {size:.3g} MB"
+        watch(Progress(len(log) + 2, steps, message, asker.share))
         moved = fitting.add(asker.marginals((clique,), measuring, fitting.hybrid.coding))
         learnt = moved > EXPECTED_NOISE * sigma * cells
         log.append({"measured": list(clique), "sigma": round(sigma, 6), "learnt": learnt})
@@ -87,7 +89,7 @@ def affordable(fitting: Fitting, settings: RoundSettings, share: float) -> Pool:
     """Return the candidates that keep the model within its memory times the share of the budget used."""
     candidates = settings.candidates
     limit = float(settings.max_model_size_mb) * MEGABYTE / BYTES_PER_CELL * share
-    now, *with_each = candidate_cells(fitting.domain, fitting.cliques, ((), *candidates.cliques))
+    now, *with_each = candidate_cells(fitting.domain, fitting.structure, ((), *candidates.cliques))
     kept = [index for index, cells in enumerate(with_each) if cells <= max(limit, now)]
     cliques = tuple(candidates.cliques[index] for index in kept)
     return Pool(
