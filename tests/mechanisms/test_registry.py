@@ -1,5 +1,8 @@
+import re
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +72,15 @@ def test_configurations_are_frozen():
     config = config_from_table("aim", {})
     with pytest.raises(AttributeError):
         config.bins = 3
+
+
+def test_the_documented_options_are_the_options():
+    text = (Path(__file__).parents[2] / "docs" / "mechanisms.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| ([\w\-, ;]+) \|", text, flags=re.MULTILINE)
+    documented = {(kind, option) for option, kinds in rows for kind in re.split("[,;] ", kinds)}
+    real = {
+        (kind, field.name)
+        for kind in ("aim", "aim-gdp", "mst", "independent")
+        for field in fields(type(config_from_table(kind, {})))
+    }
+    assert documented == real
