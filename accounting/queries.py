@@ -403,17 +403,24 @@ def query_digest(query: Query) -> str:
 
 
 def answer_to_bytes(answer: Answer) -> bytes:
-    """Write an answer as canonical JSON; the entry number is the ledger's and not part of it."""
+    """Write an answer as canonical JSON; the entry number is the ledger's and not part of it.
+
+    Of texts and whole numbers below 2^53 under two ASCII keys in order, RFC 8785 is plain JSON without blanks, which the
+    standard library writes many times faster.
+    """
+    return json.dumps(_answer_fields(answer), separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def _answer_fields(answer: Answer) -> dict[str, Json]:
     if isinstance(answer, NoisyTotal):
-        return canonical_bytes({"answer": "total", "value": answer.value})
+        return {"answer": "total", "value": answer.value}
     if isinstance(answer, NoisyMarginals):
-        tables = [table.ravel().tolist() for table in answer.tables]
-        return canonical_bytes({"answer": "marginals", "tables": tables})
+        return {"answer": "marginals", "tables": [table.ravel().tolist() for table in answer.tables]}
     if isinstance(answer, Selected):
-        return canonical_bytes({"answer": "select", "index": answer.index})
+        return {"answer": "select", "index": answer.index}
     if isinstance(answer, NoisyVotes):
-        return canonical_bytes({"answer": "votes", "values": answer.values.tolist()})
-    return canonical_bytes({"answer": "errors", "values": [str(value) for value in answer.values.tolist()]})
+        return {"answer": "votes", "values": answer.values.tolist()}
+    return {"answer": "errors", "values": [str(value) for value in answer.values.tolist()]}
 
 
 def answer_from_bytes(data: bytes, query: Query, schema: Schema, entry: int) -> Answer:

@@ -1,10 +1,12 @@
 import dataclasses
+import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from accounting import queries
+from accounting.canonical import canonical_bytes
 from accounting.errors import ConfigError, QueryRefused
 from accounting.events import GaussianEvent, SelectionEvent
 from accounting.queries import (
@@ -376,6 +378,7 @@ def test_answers_survive_storage(question, answer):
     for field in dataclasses.fields(answer):
         assert _plain(getattr(read, field.name)) == _plain(getattr(answer, field.name))
     assert answer_to_bytes(read) == data
+    assert canonical_bytes(json.loads(data)) == data
     assert b"entry" not in data
 
 
