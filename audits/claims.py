@@ -41,7 +41,9 @@ def claims_of(plan: Plan, cap: Cap) -> tuple[Claim, ...]:
     claims = [Claim("mu", text, mu, error_rate_at(mu))]
     if cap.law is Law.ZCDP:
         variation = variation_claim(cap.value)
-        rho_text = f"every run is {float(cap.value):.6g}-zCDP: true positive rate − false positive rate ≤ {variation:.6g}"
+        rho_text = (
+            f"every run is {float(cap.value):.6g}-zCDP: true positive rate − false positive rate ≤ {variation:.6g}"
+        )
         claims.append(Claim("rho", rho_text, variation, (1 - variation) / 2))
     return tuple(claims)
 
@@ -51,7 +53,9 @@ def mu_claim(plan: Plan, cap: Cap) -> float:
     if cap.law is Law.GDP:
         return _sqrt_above(cap.value)
     left, mu_squared = plan.total, Fraction(0)
-    rated = [(_MU_SQUARED_PER_RHO.get(line.question, _GAUSSIAN_MU_SQUARED_PER_RHO), line.ceiling) for line in plan.lines]
+    rated = [
+        (_MU_SQUARED_PER_RHO.get(line.question, _GAUSSIAN_MU_SQUARED_PER_RHO), line.ceiling) for line in plan.lines
+    ]
     for rate, ceiling in sorted(rated, reverse=True):
         taken = min(ceiling, left)
         mu_squared += rate * taken

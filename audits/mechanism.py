@@ -185,7 +185,8 @@ def _plan_runs(
     affordable = int(SECONDS[level] / seconds)
     main = runs or max(_LEAST_RUNS, min(wanted, int(affordable * _MAIN_SHARE)))
     main = -(-main // CHUNK) * CHUNK
-    side = max(CHUNK, int(main * (1 - _MAIN_SHARE) / _MAIN_SHARE / (len(pairs) - 1)) // CHUNK * CHUNK)
+    least = CHUNK if runs else _LEAST_RUNS
+    side = max(least, int(main * (1 - _MAIN_SHARE) / _MAIN_SHARE / (len(pairs) - 1)) // CHUNK * CHUNK)
     say(
         f"{wanted} runs a side would bound mu at {_RATIO[level]:.0%} of {mu:.4g} with 95 % power; {main} a side on the "
         f"main pair and {side} on each other fit: about {seconds * (main + side * (len(pairs) - 1)) / 60:.1f} minutes"
@@ -256,7 +257,7 @@ def _errors(observations: list[Observation], present: Callable[[Observation], bo
 
 def _fits(mechanism: CalibratedMechanism, release_cap: Cap, pair: Pair, level: Level) -> list[Goodness]:
     """Test the noise and the selections at the parameters that one run uses."""
-    steps, _ = record(mechanism, release_cap, pair, pair.absent, entropy=OsEntropy(), seed=0)
+    steps = record(mechanism, release_cap, pair, pair.absent, entropy=OsEntropy(), seed=0).steps
     variances = sorted({step.query.variance for step in steps if not isinstance(step.query, Select)})
     epsilons = sorted({step.query.epsilon for step in steps if isinstance(step.query, Select)})
     draws, selections = _DRAWS[level]
@@ -275,9 +276,7 @@ def _judge(
     replays: list[ReplayReport],
     fits: list[Goodness],
 ) -> AuditDocument:
-    p_values = [
-        [claim_p_value(test.errors, claim.least_error_rate) for claim in claims] for test in tests
-    ]
+    p_values = [[claim_p_value(test.errors, claim.least_error_rate) for claim in claims] for test in tests]
     flat = [p_value for row in p_values for p_value in row] + [black_box.p_value] + [fit.p_value for fit in fits]
     rejected = list(holm(flat, SIGNIFICANCE / 2))
     parts = []

@@ -122,5 +122,3 @@ def from_row(row: list[float]) -> Observation:
     """Read what :func:`to_row` wrote."""
     present, log_ratio, guessed, value, mu_squared, alike = row
     return Observation(bool(present), log_ratio, bool(guessed), value, mu_squared, alike)
-
-
