@@ -405,8 +405,8 @@ def query_digest(query: Query) -> str:
 def answer_to_bytes(answer: Answer) -> bytes:
     """Write an answer as canonical JSON; the entry number is the ledger's and not part of it.
 
-    Of texts and whole numbers below 2^53 under two ASCII keys in order, RFC 8785 is plain JSON without blanks, which the
-    standard library writes many times faster.
+    Of texts and whole numbers below 2^53 under two ASCII keys in order, RFC 8785 is plain JSON without blanks, which
+    the standard library writes many times faster.
     """
     return json.dumps(_answer_fields(answer), separators=(",", ":"), allow_nan=False).encode("ascii")
 
