@@ -76,7 +76,8 @@ def test_configurations_are_frozen():
 
 def test_the_documented_options_are_the_options():
     text = (Path(__file__).parents[2] / "docs" / "mechanisms.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| ([\w\-, ;]+) \|", text, flags=re.MULTILINE)
+    options = text.split("## Options")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| ([\w\-, ;]+) \|", options, flags=re.MULTILINE)
     documented = {(kind, option) for option, kinds in rows for kind in re.split("[,;] ", kinds)}
     real = {
         (kind, field.name)
