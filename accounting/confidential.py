@@ -46,6 +46,7 @@ class SchemaReport:
     Args:
         rows: the number of rows that could be read.
         problems: for each modelled column how many rows break which rule; only rules that some row breaks.
+        constraints: how many rows break which constraint, after the policies; only constraints that some row breaks.
         faults: the places at which the file breaks a rule of its form; the run would refuse the file.
         null_ids: the number of rows without an id, which a person unit drops.
         crowded_persons: the number of persons with more rows than the unit keeps.
@@ -54,6 +55,7 @@ class SchemaReport:
 
     rows: int
     problems: Mapping[str, Mapping[Problem, int]]
+    constraints: Mapping[str, int]
     faults: tuple[FormFault, ...]
     null_ids: int
     crowded_persons: int
@@ -62,7 +64,9 @@ class SchemaReport:
     @property
     def is_clean(self) -> bool:
         """Whether no row breaks a rule or is left out."""
-        return not (any(self.problems.values()) or self.faults or self.null_ids or self.crowded_persons)
+        return not (
+            any(self.problems.values()) or self.constraints or self.faults or self.null_ids or self.crowded_persons
+        )
 
 
 def schema_check(
@@ -85,6 +89,7 @@ def schema_check(
         file = open_table(Path(path), schema, unit, file_form(Path(path), encoding))
         faults: list[FormFault] = []
         problems: dict[str, Counter[Problem]] = {column.name: Counter() for column in schema.columns}
+        broken: Counter[str] = Counter()
         known: dict[str, int] = {}
         rows_of: Counter[int] = Counter()
         rows = 0
@@ -93,6 +98,9 @@ def schema_check(
             check_size(rows, schema, unit)
             for column in schema.columns:
                 problems[column.name].update(file.problems(column, chunk[column.name]))
+            if schema.constraints:
+                ticks = {column.name: file.ticks(column, chunk[column.name]) for column in schema.columns}
+                broken.update({name: int(rows_of_it.sum()) for name, rows_of_it in schema.broken(ticks).items()})
             if isinstance(unit, PersonUnit):
                 ids = file.ids(schema.identifier(unit.id_column), chunk[unit.id_column])
                 rows_of.update(number_persons(ids, known))
@@ -101,6 +109,7 @@ def schema_check(
         return SchemaReport(
             rows=rows,
             problems={name: dict(counts) for name, counts in problems.items()},
+            constraints={name: count for name, count in broken.items() if count},
             faults=tuple(faults),
             null_ids=null_ids,
             crowded_persons=len(beyond),

@@ -16,12 +16,13 @@ from accounting.unit import PrivacyUnit
 from mechanisms import options
 from mechanisms.asking import Asker, spendable
 from mechanisms.base import MechanismResult, Plan, PlannedQuestions, Progress, QuestionKind, Watcher, silent
-from mechanisms.coding import most_cells
+from mechanisms.coding import model_sizes
 from mechanisms.fitting import Fitting
 from mechanisms.independent import check_one_way_cells
 from mechanisms.opening import measure_one_ways
 from mechanisms.rounds import Choose, RoundSettings, run_rounds
 from mechanisms.rows import check_rows
+from mechanisms.rules import Rules
 from mechanisms.workload import Candidates, WorkloadMarginal, compile_candidates
 
 ROUNDS_PER_COLUMN = 16
@@ -85,7 +86,8 @@ class AdaptiveConfig:
             ConfigError: the workload names an unknown column or is too large, with the figure; nothing spent.
         """
         check_one_way_cells(schema)
-        sizes = {column.name: most_cells(column, self.bins) for column in schema.columns}
+        sizes = model_sizes(schema, self.bins)
+        Rules(schema).check(sizes)
         candidates = compile_candidates(sizes, self.workload, self.degree, self.max_marginal_cells)
         total = spendable(cap.value)
         rounds = self.max_rounds or ROUNDS_PER_COLUMN * len(schema.columns)

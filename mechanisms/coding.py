@@ -16,6 +16,7 @@ from accounting.schema import Column, Schema
 from mechanisms.decoding import ticks_of_cells
 from mechanisms.noisy import NoisyTable
 from mechanisms.projection import apportion, to_simplex
+from mechanisms.rules import Rules
 from mechanisms.table import SyntheticTable
 
 Ints = npt.NDArray[np.int64]
@@ -29,9 +30,15 @@ def is_coded(column: Column, bins: int) -> bool:
     return column.kind in _ORDERED_KINDS and _ordered_cells(column) > 2 * bins
 
 
-def most_cells(column: Column, bins: int) -> int:
-    """Return the most cells that a column has in the model, known without data."""
-    return bins + int(column.nullable) if is_coded(column, bins) else column.cells
+def most_cells(column: Column, bins: int, cuts: int = 0) -> int:
+    """Return the most cells that a column has in the model, known without data; constraints add at most ``cuts``."""
+    return bins + cuts + int(column.nullable) if is_coded(column, bins) else column.cells
+
+
+def model_sizes(schema: Schema, bins: int) -> dict[str, int]:
+    """Return the most cells that each column has in the model, known without data."""
+    rules = Rules(schema)
+    return {column.name: most_cells(column, bins, rules.cuts(column.name)) for column in schema.columns}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +90,12 @@ class HybridCoding:
             if column.name in self.fine:
                 cells = self._cells_in_bins(column.name, cells, rng)
             ticks[column.name] = ticks_of_cells(column, cells, rng)
-        return SyntheticTable(self.schema, ticks)
+        return SyntheticTable(self.schema, Rules(self.schema).settle(ticks, coded, rng))
+
+    def code(self, table: SyntheticTable) -> dict[str, Bins]:
+        """Return each column's bins (or cells where it is not coded) of synthetic rows."""
+        cells = {column.name: table.cells(column.name) for column in self.schema.columns}
+        return {name: self.coding.bins[name][of] if name in self.coding.bins else of for name, of in cells.items()}
 
     def _cells_in_bins(self, name: str, rows: npt.NDArray[np.integer], rng: np.random.Generator) -> Ints:
         bins, fine = self.coding.bins[name], self.fine[name]
@@ -109,11 +121,14 @@ def hybrid_coding(schema: Schema, tables: Mapping[str, Ints], total: float, bins
         bins: the most bins for the values of a column; the null cell's comes on top.
     """
     coded = {column.name: column for column in schema.columns if is_coded(column, bins)}
-    numbers = {name: equal_mass_bins(column, tables[name], total, bins) for name, column in coded.items()}
+    rules = Rules(schema)
+    numbers = {
+        name: equal_mass_bins(column, tables[name], total, bins, rules.segments(name)) for name, column in coded.items()
+    }
     return HybridCoding(schema, Coding(numbers), {name: tables[name] for name in coded}, total)
 
 
-def equal_mass_bins(column: Column, table: Ints, total: float, bins: int) -> Bins:
+def equal_mass_bins(column: Column, table: Ints, total: float, bins: int, segments: Bins | None = None) -> Bins:
     """Number the bin of each cell: heavy cells alone, the others cut in order at equal mass, null alone.
 
     Args:
@@ -121,6 +136,8 @@ def equal_mass_bins(column: Column, table: Ints, total: float, bins: int) -> Bin
         table: its noisy one-way marginal.
         total: the estimated number of rows, above 0.
         bins: the most bins for its values.
+        segments: the number of each cell's segment, where constraints tell cells apart; a bin that would hold cells of
+            several segments is split.
 
     Returns:
         int32, one number a cell, in the order in which the bins first occur.
@@ -140,6 +157,8 @@ def equal_mass_bins(column: Column, table: Ints, total: float, bins: int) -> Bin
     labels = np.empty(ordered, dtype=np.int64)
     labels[light] = np.minimum((middle / target).astype(np.int64), free - 1)
     labels[heavy] = bins + np.arange(int(heavy.sum()))
+    if segments is not None:
+        labels = labels * (int(segments.max()) + 1) + segments[:ordered]
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     numbers = np.argsort(np.argsort(first))[inverse]
     if column.null_cell is not None:

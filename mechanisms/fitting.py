@@ -14,6 +14,7 @@ from mechanisms.offers import Offers
 from mechanisms.opening import Opening
 from mechanisms.pgm import Measurement, Model, estimate, model_size_mb
 from mechanisms.rows import TotalEstimate, estimate_total, rows_out
+from mechanisms.rules import Rules
 
 
 class Fitting:
@@ -29,12 +30,18 @@ class Fitting:
         self.offers = Offers()
         self._one_ways = opening.tables
         self._later: list[NoisyTable] = []
+        self._zeros = Rules(opening.hybrid.schema).zeros(opening.hybrid.coding.bins)
         self.model = self._fit(None)
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
         """The cliques measured so far, one-way marginals included."""
         return tuple(table.clique for table in self._tables)
+
+    @property
+    def structure(self) -> tuple[Clique, ...]:
+        """The cliques that shape the model: the measured ones and those of the schema's constraints."""
+        return (*self.cliques, *self._zeros)
 
     @property
     def total(self) -> TotalEstimate:
@@ -76,7 +83,8 @@ class Fitting:
         output = rows_out(self.total, rows, self.hybrid.schema)
         coded = self.model.sample(output.count, rng)
         synthetic = self.hybrid.decode(coded, rng)
-        released = Released(coded, {name: self.domain.size(name) for name in self.domain.attributes}, output.scale)
+        final = self.hybrid.code(synthetic) if self._zeros else coded
+        released = Released(final, {name: self.domain.size(name) for name in self.domain.attributes}, output.scale)
         cliques = list(dict.fromkeys([*((name,) for name in self.domain.attributes), *workload]))
         total = self.total.at_least_one
         bounds = error_bounds(cliques, self._one_ways, self._later, self.offers, released, total=total)
@@ -85,7 +93,7 @@ class Fitting:
             **output.facts,
             "bins": {name: self.hybrid.labels(name) for name in sorted(self.hybrid.fine)},
             "model_cliques": [list(clique) for clique in self.model.cliques],
-            "model_size_mb": round(model_size_mb(self.domain, self.cliques), 6),
+            "model_size_mb": round(model_size_mb(self.domain, self.structure), 6),
         }
         return MechanismResult(synthetic, asker.transcript, bounds, self.model, notes)
 
@@ -95,4 +103,5 @@ class Fitting:
 
     def _fit(self, warm_start: Model | None) -> Model:
         measurements = [Measurement(table.clique, table.values, table.sigma) for table in self._tables]
-        return estimate(self.domain, measurements, total=self.total.at_least_one, warm_start=warm_start)
+        total = self.total.at_least_one
+        return estimate(self.domain, measurements, total=total, zeros=self._zeros, warm_start=warm_start)

@@ -14,10 +14,17 @@ from accounting.unit import PrivacyUnit
 from mechanisms.asking import Asker, spendable
 from mechanisms.base import MechanismResult, Plan, PlannedQuestions, Progress, Watcher, silent
 from mechanisms.bounds import Released, error_bounds
+from mechanisms.coding import model_sizes
 from mechanisms.decoding import decode_cells
+from mechanisms.fitting import Fitting
 from mechanisms.offers import Offers
+from mechanisms.opening import measure_one_ways
 from mechanisms.projection import apportion, to_simplex
 from mechanisms.rows import check_rows, estimate_total, rows_out
+from mechanisms.rules import Rules
+
+MODEL_BINS = 64
+"""The most bins of an integer, real or date column where the schema's constraints need a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,7 @@ class IndependentConfig:
             ConfigError: the one-way marginals have more cells than fit in memory; nothing spent.
         """
         check_one_way_cells(schema)
+        Rules(schema).check(model_sizes(schema, MODEL_BINS))
         amount = spendable(cap.value)
         line = PlannedQuestions("marginals", "every one-way marginal, in one question", 1, amount)
         return Independent(self, cap, unit, schema, Plan(cap.law, (line,), amount))
@@ -53,11 +61,15 @@ class Independent:
     def run(
         self, table: PrivateTable, rng: np.random.Generator, watch: Watcher = silent, *, rows: int | None = None
     ) -> MechanismResult:
-        """Ask for the one-way marginals and draw every column from its own."""
+        """Ask for the one-way marginals and draw every column from its own; constraints alone relate columns."""
         check_rows(rows, self.schema)
         asker = Asker(table, self.schema, self.unit, self.cap, self.plan)
         names = [column.name for column in self.schema.columns]
         watch(Progress(1, 2, f"measure {len(names)} one-way marginals", 0.0))
+        if self.schema.constraints:
+            fitting = Fitting(measure_one_ways(asker, self.schema, asker.left, MODEL_BINS))
+            watch(Progress(2, 2, "draw the synthetic rows", asker.share))
+            return fitting.release(asker, rng, rows, [(name,) for name in names], {})
         tables = asker.marginals(tuple((name,) for name in names), asker.left)
         watch(Progress(2, 2, "draw the synthetic rows", asker.share))
         total = estimate_total(tables)

@@ -20,11 +20,13 @@ from accounting.unit import PrivacyUnit
 from mechanisms import options
 from mechanisms.asking import Asker, spendable
 from mechanisms.base import MechanismResult, Plan, PlannedQuestions, Progress, Watcher, silent
-from mechanisms.coding import most_cells
+from mechanisms.coding import model_sizes
 from mechanisms.fitting import Fitting
 from mechanisms.independent import check_one_way_cells
 from mechanisms.opening import measure_one_ways
+from mechanisms.pgm import candidate_cells
 from mechanisms.rows import check_rows
+from mechanisms.rules import MAX_CELLS, Rules
 from mechanisms.selection import Pool, select_worst
 from mechanisms.workload import MAX_CANDIDATE_CELLS
 
@@ -60,7 +62,8 @@ class MSTConfig:
             ConfigError: the pairs are too large together, with the figure; nothing spent.
         """
         check_one_way_cells(schema)
-        sizes = {column.name: most_cells(column, self.bins) for column in schema.columns}
+        sizes = model_sizes(schema, self.bins)
+        Rules(schema).check(sizes)
         pairs = tuple((a, b) for a, b in combinations(sizes, 2) if sizes[a] * sizes[b] <= self.max_marginal_cells)
         cells = sum(sizes[a] * sizes[b] for a, b in pairs)
         if cells > MAX_CANDIDATE_CELLS:
@@ -112,6 +115,7 @@ class MST:
         if later:
             selecting = later[0]
             tree = self._choose_tree(asker, fitting, selecting, watch, steps)
+        if tree:
             watch(Progress(steps - 1, steps, f"measure the {len(tree)} pairs of the tree", asker.share))
             fitting.add(asker.marginals(tree, spendable(asker.left), fitting.hybrid.coding))
         watch(Progress(steps, steps, "draw the synthetic rows", asker.share))
@@ -125,7 +129,7 @@ class MST:
         cells = {pair: fitting.domain.cells(pair) for pair in self.pairs}
         part = {name: name for name in fitting.domain.attributes}
         tree: list[Clique] = []
-        while joining := tuple((a, b) for a, b in self.pairs if part[a] != part[b]):
+        while joining := self._joining(fitting, part, tree):
             watch(Progress(len(tree) + 2, steps, f"choose among {len(joining)} pairs", asker.share))
             fitting.offers.begin(len(tree) + 1, last=len(tree) + 1 == line.at_most)
             pool = Pool(joining, (1,) * len(joining), tuple(cells[pair] for pair in joining))
@@ -135,6 +139,14 @@ class MST:
             part = {name: part[a] if label == part[b] else label for name, label in part.items()}
         position = fitting.domain.attributes.index
         return tuple(sorted(tree, key=lambda pair: (position(pair[0]), position(pair[1]))))
+
+    def _joining(self, fitting: Fitting, part: dict[str, str], tree: list[Clique]) -> tuple[Clique, ...]:
+        """Return the pairs that join two parts; with constraints, only those that keep the model within its memory."""
+        joining = tuple((a, b) for a, b in self.pairs if part[a] != part[b])
+        if not self.schema.constraints or not joining:
+            return joining
+        now, *cells = candidate_cells(fitting.domain, (*fitting.structure, *tree), ((), *joining))
+        return tuple(pair for pair, after in zip(joining, cells, strict=True) if after <= max(MAX_CELLS, now))
 
 
 def _edges_of_forest(pairs: tuple[Clique, ...]) -> int:

@@ -17,7 +17,7 @@ from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
 from mechanisms.adaptive import Adaptive
 from mechanisms.base import CalibratedMechanism
-from mechanisms.coding import most_cells
+from mechanisms.coding import model_sizes
 from mechanisms.mst import MST
 from mechanisms.registry import config_from_table
 from mechanisms.workload import default_degree
@@ -88,7 +88,7 @@ def predict(kind: str, mechanism: CalibratedMechanism, schema: Schema, unit: Pri
     fitted = _FITTED[kind]
     sizes = {column.name: column.cells for column in schema.columns}
     if isinstance(mechanism, (Adaptive, MST)):
-        sizes = {column.name: most_cells(column, mechanism.config.bins) for column in schema.columns}
+        sizes = model_sizes(schema, mechanism.config.bins)
     noise = _one_way_sigma(mechanism, len(sizes), unit) / rows
     floor = fitted.sampling / sqrt(rows)
     fine = floor + fitted.fine * _mean(_kept(column.cells * noise) for column in schema.columns)

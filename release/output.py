@@ -35,8 +35,12 @@ def write_table(folder: Path, table: SyntheticTable, formats: tuple[Format, ...]
 
     Raises:
         OSError: a file is there already, or the disk is full.
-        DpReleaseError: a file does not read back as the same rows: a fault of this program, found before the release.
+        DpReleaseError: a row breaks a constraint, or a file does not read back as the same rows: a fault of this
+            program, found before the release.
     """
+    for constraint, breaking in table.schema.broken(table.ticks).items():
+        if breaking.any():
+            raise DpReleaseError(f"a synthetic row breaks the constraint {constraint!r}")
     paths = []
     for name in formats:
         path = folder / NAMES[name]

@@ -1,6 +1,7 @@
 """The public description of a private table: columns, kinds, domains, bounds, null policy; and the total cast by it."""
 
 from accounting.schema.column import NULL, Column, IdentifierColumn, Problem
+from accounting.schema.constraints import Combinations, Meaning, Order
 from accounting.schema.dates import DateColumn, DatetimeColumn
 from accounting.schema.discrete import BooleanColumn, CategoricalColumn
 from accounting.schema.layout import MAX_CELLS, MAX_TICKS
@@ -14,10 +15,13 @@ __all__ = [
     "BooleanColumn",
     "CategoricalColumn",
     "Column",
+    "Combinations",
     "DateColumn",
     "DatetimeColumn",
     "IdentifierColumn",
     "IntegerColumn",
+    "Meaning",
+    "Order",
     "Problem",
     "RealColumn",
     "Schema",

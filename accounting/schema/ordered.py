@@ -60,6 +60,11 @@ class OrderedColumn(Column):
     def _origin(self) -> int:
         return self._steps(self.min)
 
+    @property
+    def first_step(self) -> int:
+        """The number of min's step, comparable between columns of one kind and one length of step."""
+        return self._origin
+
     @cached_property
     def ticks(self) -> int:
         """The number of steps from min to max, both included."""

@@ -12,9 +12,11 @@ from pydantic import Field, StrictInt, field_validator, model_validator
 from accounting.canonical import Json, digest
 from accounting.errors import InputFileError, SchemaError
 from accounting.schema.column import Column, IdentifierColumn
+from accounting.schema.constraints import Bools, Constraint, Meaning, broken, load_constraint
 from accounting.schema.dates import DateColumn, DatetimeColumn
 from accounting.schema.declared import DeclaredColumn, Document, Name, Text, as_mapping, suggest
 from accounting.schema.discrete import BooleanColumn, CategoricalColumn
+from accounting.schema.layout import Ints
 from accounting.schema.ordered import IntegerColumn, RealColumn
 
 FORMAT_VERSION = 1
@@ -52,6 +54,7 @@ class Schema(Document):
     Args:
         table: the table's own keys.
         columns: every column of the private file, in the header's order.
+        constraints: what rows can never be; a release never breaks one.
 
     Raises:
         SchemaError: any rule broken; the message names the column and what to write.
@@ -59,6 +62,7 @@ class Schema(Document):
 
     table: TableKeys
     declared: tuple[DeclaredColumn, ...] = Field(alias="columns")
+    constraints: tuple[Constraint, ...] = ()
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
@@ -100,11 +104,14 @@ class Schema(Document):
 
     def to_json(self) -> dict[str, Json]:
         """Describe the schema as JSON: every key with its default filled in, numbers and dates as text."""
-        return {
+        document: dict[str, Json] = {
             "version": FORMAT_VERSION,
             "table": self.table.to_json(),
             "columns": [column.to_json() for column in self.declared],
         }
+        if self.constraints:
+            document["constraints"] = [constraint.to_json() for constraint in self.constraints]
+        return document
 
     @cached_property
     def digest(self) -> str:
@@ -160,6 +167,24 @@ class Schema(Document):
             )
         return column
 
+    @cached_property
+    def meanings(self) -> dict[str, Meaning]:
+        """What each constraint says, by its name."""
+        columns = {column.name: column for column in self.columns}
+        return {constraint.name: constraint.meaning(columns) for constraint in self.constraints}
+
+    def broken(self, ticks: Mapping[str, Ints]) -> dict[str, Bools]:
+        """Say for each constraint, by its name, which rows break it.
+
+        Args:
+            ticks: for each modelled column one tick a row, int64.
+
+        Privacy:
+            On private rows the answer is private: for the curator's confidential check only.
+        """
+        columns = {column.name: column for column in self.columns}
+        return {name: broken(meaning, columns, ticks) for name, meaning in self.meanings.items()}
+
     def _names(self, kind: type[DeclaredColumn]) -> list[str]:
         return [column.name for column in self.declared if isinstance(column, kind)]
 
@@ -179,6 +204,13 @@ class Schema(Document):
             raise SchemaError("columns are declared one by one, each under the line [[columns]]")
         return tuple(_load_column(item, position) for position, item in enumerate(value, start=1))
 
+    @field_validator("constraints", mode="before")
+    @classmethod
+    def _load_constraints(cls, value: object) -> tuple[Constraint, ...]:
+        if not isinstance(value, (list, tuple)):
+            raise SchemaError("constraints are declared one by one, each under the line [[constraints]]")
+        return tuple(load_constraint(item, position) for position, item in enumerate(value, start=1))
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         names = self.header
@@ -187,6 +219,8 @@ class Schema(Document):
                 raise SchemaError(f"two columns are named {name!r}; names must differ")
         if not self.columns:
             raise SchemaError("a schema models at least one column that is no identifier; add a [[columns]] part")
+        if len(self.meanings) < len(self.constraints):
+            raise SchemaError("two constraints have the same name; names must differ")
         return self
 
 

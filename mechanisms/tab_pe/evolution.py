@@ -21,11 +21,13 @@ from mechanisms.bounds import Released, error_bounds
 from mechanisms.decoding import decode_cells
 from mechanisms.offers import Offers
 from mechanisms.rows import OutputRows, check_rows, rows_out
+from mechanisms.rules import Rules
 from mechanisms.tab_pe.config import TabPEConfig
 from mechanisms.tab_pe.opening import Opening, Paid, opening
 from mechanisms.tab_pe.polishing import binned, resample, reweight, spread
 from mechanisms.tab_pe.selection import best, sample
 from mechanisms.tab_pe.space import ORDERED_KINDS, Cells, embedding, mutation_rate, vary
+from mechanisms.table import SyntheticTable
 
 Ints = npt.NDArray[np.int64]
 
@@ -48,6 +50,7 @@ def calibrate(config: TabPEConfig, cap: Cap, unit: PrivacyUnit, schema: Schema) 
                 f"option 'label': column {config.label!r} has {schema.column(config.label).cells} ordered cells; "
                 "a label has at most 64 or is categorical: leave the label out, or declare edges"
             )
+    Rules(schema).check_possible()
     total = spendable(cap.value)
     if len(schema.columns) == 1:
         start = opening(replace(config, start="tables"), cap, unit, schema, total)
@@ -89,14 +92,14 @@ class TabPE:
         paid = self.start.run(table, rng, silent)
         voting = self.plan.lines[-1]
         asker = Asker(table, self.schema, self.unit, self.cap, Plan(self.cap.law, (voting,), voting.ceiling))
-        candidates = _distinct(paid.candidates)
+        candidates = self._possible(_distinct(paid.candidates))
         sizes = self._group_sizes(paid.candidates)
         log: list[Json] = []
         for number in range(1, self.rounds + 1):
             watch(Progress(number + 1, steps, f"round {number} of {self.rounds}: votes", asker.share))
             votes = self._vote(asker, candidates, last=number == self.rounds)
             log.append({"entry": votes.entry, "candidates": sha_of(candidates), "number": len(candidates)})
-            candidates = self._next(candidates, votes.values, sizes, number, rng)
+            candidates = self._possible(self._next(candidates, votes.values, sizes, number, rng))
         watch(Progress(steps, steps, "write the rows", asker.share))
         made = self._release(candidates, paid, rows_out(paid.total, rows, self.schema), rng)
         return replace(made, transcript=(*made.transcript, *asker.transcript), notes={**made.notes, "rounds": log})
@@ -107,6 +110,14 @@ class TabPE:
         amount = asker.left if last else short_below(self.plan.lines[-1].ceiling / self.rounds)
         variance = gaussian_variance(Fraction(self.unit.max_rows**2 * votes), amount, self.cap.law)
         return cast("NoisyVotes", asker.ask(Votes(candidates, self.placed, votes, self.config.label, variance)))
+
+    def _possible(self, candidates: Cells) -> Cells:
+        """Drop the candidates that the schema's constraints exclude; where none is left, the rows are settled later."""
+        if not self.schema.constraints:
+            return candidates
+        names = [column.name for column in self.schema.columns]
+        kept = candidates[Rules(self.schema).possible(dict(zip(names, candidates.T, strict=True)))]
+        return kept if len(kept) else candidates
 
     def _groups(self, candidates: Cells) -> Ints:
         if self.config.label is None:
@@ -165,7 +176,11 @@ class TabPE:
         jitter = float(cast("Fraction", config.jitter))
         drawn = spread(candidates[numbers], copies, schema, jitter, rng)
         names = [column.name for column in schema.columns]
-        synthetic = decode_cells(schema, dict(zip(names, drawn.T, strict=True)), rng)
+        cells = dict(zip(names, drawn.T, strict=True))
+        synthetic = decode_cells(schema, cells, rng)
+        if schema.constraints:
+            synthetic = SyntheticTable(schema, Rules(schema).settle(synthetic.ticks, cells, rng))
+            drawn = np.column_stack([synthetic.cells(name) for name in names])
         sizes = {name: paid.coding.cells(schema, name) for name in names}
         released = Released(binned(drawn, schema, paid.coding), sizes, output.scale)
         cliques = list(dict.fromkeys([*((name,) for name in names), *(table.clique for table in paid.tables)]))

@@ -60,6 +60,10 @@ def report_text(report: "SchemaReport") -> str:
     if broken:
         lines += ["", table(("column", "rule", "rows"), broken)]
         lines += ["", "The schema's policies decide what becomes of these values; a run does not fail because of them."]
+    if report.constraints:
+        counts = [(name, str(count)) for name, count in report.constraints.items()]
+        lines += ["", table(("constraint", "rows that break it"), counts)]
+        lines += ["", "Such rows are counted as they are; no synthetic row will be like them."]
     if report.faults:
         lines += ["", "A run refuses the file for its form:"]
         lines += [f"  line {fault.line}: {fault.rule}" for fault in report.faults[:_FAULTS_SHOWN]]
@@ -84,6 +88,7 @@ def report_document(report: "SchemaReport") -> dict[str, object]:
             for column, problems in report.problems.items()
             if problems
         },
+        "constraints": dict(report.constraints),
         "faults": [{"line": fault.line, "rule": fault.rule} for fault in report.faults],
         "null_ids": report.null_ids,
         "crowded_persons": report.crowded_persons,

@@ -76,9 +76,14 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
             f"{manifest.ledger.entries} ledger entries form one chain",
             f"{len(manifest.questions)} questions cost {spent}, within the caps, by two codes",
             f"epsilon at {len(manifest.guarantee.release_curve)} deltas, by two formulas",
-            f"{rows} synthetic rows keep the schema",
+            f"{rows} synthetic rows keep the schema{_and_constraints(schema)}",
         ),
     )
+
+
+def _and_constraints(schema: Schema) -> str:
+    number = len(schema.constraints)
+    return f" and its {number} constraint{'s' if number > 1 else ''}" if number else ""
 
 
 def _check_files(folder: Path, statement: Statement) -> None:

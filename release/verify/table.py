@@ -1,8 +1,12 @@
-"""The released table against the released schema: header, order, spelling, domain and nulls, cell by cell."""
+"""The released table against the released schema: header, order, spelling, domain, nulls and constraints."""
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from accounting.errors import VerificationFailed
 from accounting.schema import Schema
@@ -52,11 +56,14 @@ def check_parquet(path: Path, schema: Schema) -> int:
     except (pa.ArrowException, OSError):
         raise VerificationFailed("this is not a Parquet file", file=path.name) from None
     _check_header(table.column_names, schema, path.name)
+    ticks = {}
     for column in schema.columns:
         values: list[Any] = table.column(column.name).to_pylist()
-        again = column.values_of_ticks(column.ticks_of_values(values))
+        ticks[column.name] = column.ticks_of_values(values)
+        again = column.values_of_ticks(ticks[column.name])
         if any(not _same(one, other) for one, other in zip(values, again, strict=True)):
             raise VerificationFailed(f"column {column.name!r} holds a value outside the schema", file=path.name)
+    _check_constraints(ticks, schema, path.name)
     return int(table.num_rows)
 
 
@@ -73,6 +80,17 @@ def _check_header(header: list[str], schema: Schema, file: str) -> None:
 
 
 def _check_block(rows: list[list[str]], schema: Schema, file: str) -> None:
-    for column, texts in zip(schema.columns, zip(*rows, strict=True), strict=bool(rows)):
-        if column.text_of_ticks(column.ticks_of_text(texts)) != list(texts):
+    if not rows:
+        return
+    ticks = {}
+    for column, texts in zip(schema.columns, zip(*rows, strict=True), strict=True):
+        ticks[column.name] = column.ticks_of_text(texts)
+        if column.text_of_ticks(ticks[column.name]) != list(texts):
             raise VerificationFailed(f"column {column.name!r} holds a value outside the schema", file=file)
+    _check_constraints(ticks, schema, file)
+
+
+def _check_constraints(ticks: Mapping[str, npt.NDArray[np.int64]], schema: Schema, file: str) -> None:
+    for name, breaking in schema.broken(ticks).items():
+        if breaking.any():
+            raise VerificationFailed(f"a row breaks the constraint {name!r} of the schema", file=file)

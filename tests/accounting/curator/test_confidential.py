@@ -10,7 +10,7 @@ import pytest
 from accounting.canonical import canonical_bytes
 from accounting.confidential import Confidential, FormFault, schema_check
 from accounting.errors import ConfigError, InputFileError
-from accounting.schema import Problem
+from accounting.schema import Problem, Schema
 from accounting.unit import PersonUnit, RowUnit
 from tests.accounting.curator.tables import CANARY_SCHEMA as SCHEMA
 from tests.accounting.curator.tables import person, write
@@ -111,3 +111,19 @@ def test_compressed_and_typed_files(tmp_path):
     report = schema_check(tmp_path / "t.parquet", SCHEMA, person(1)).reveal_to_curator()
     assert report.problems == {"letter": {Problem.UNDECLARED: 2}, "age": {Problem.NULL: 1, Problem.ABOVE: 1}}
     assert (report.rows, report.null_ids, report.crowded_persons, report.dropped_rows) == (3, 1, 1, 1)
+
+
+def test_the_check_counts_the_rows_that_break_a_constraint(tmp_path):
+    schema = Schema.from_text(
+        '[table]\nname = "t"\n'
+        '[[columns]]\nname = "low"\nkind = "integer"\nnullable = true\nmin = 0\nmax = 9\n'
+        '[[columns]]\nname = "high"\nkind = "integer"\nnullable = true\nmin = 0\nmax = 9\n'
+        '[[constraints]]\nname = "in order"\nkind = "order"\nlow = "low"\nhigh = "high"\n'
+    )
+    path = tmp_path / "private.csv"
+    path.write_text("low,high\n1,2\n2,1\n,1\n9,0\n")
+    report = schema_check(path, schema, RowUnit()).reveal_to_curator()
+    assert report.constraints == {"in order": 2}
+    assert not report.is_clean
+    path.write_text("low,high\n1,2\n")
+    assert schema_check(path, schema, RowUnit()).reveal_to_curator().is_clean
