@@ -81,7 +81,22 @@ class Workspace:
         return self.folder / "runs" / release_id
 
     def open_ledger(self) -> "Ledger":
-        """Open the workspace's ledger."""
+        """Open the workspace's ledger.
+
+        Raises:
+            ConfigError: there is none yet.
+        """
+        from accounting.ledger import Ledger
+
+        url = self.ledger_url
+        if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).is_file():
+            raise ConfigError(
+                "this workspace has no ledger yet; `dprelease ledger open` opens the first dataset's budget"
+            )
+        return Ledger.open(url, must_exist=True)
+
+    def open_or_make_ledger(self) -> "Ledger":
+        """Open the workspace's ledger, made anew where there is none."""
         from accounting.ledger import Ledger
 
         return Ledger.open(self.ledger_url)

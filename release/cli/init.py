@@ -25,4 +25,6 @@ def init(*, folder: Path, as_json: bool) -> None:
         return
     for path in written:
         click.echo(f"wrote {path}")
-    click.echo("Next: edit schema.toml and release.toml, then `dprelease keys new` and `dprelease ledger open`.")
+    click.echo(
+        "Next: edit schema.toml and release.toml; `dprelease keys new`; `dprelease ledger open`; `dprelease plan`."
+    )

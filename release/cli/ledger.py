@@ -47,7 +47,6 @@ def open_budget(
     LABEL names the people behind the data: a new version, extract or join of the same people's table keeps it.
     """
     from accounting.budget import Law
-    from accounting.ledger import Ledger
     from release.budgets import BudgetChoice
     from release.cli.ledger_view import dataset_document, dataset_text
     from release.opening import open_dataset
@@ -57,7 +56,7 @@ def open_budget(
     opened = open_workspace(workspace)
     chosen = privacy_unit(unit, id_column, max_rows)
     budget = BudgetChoice(epsilon=epsilon, delta=delta, rho=rho, mu=mu)
-    state = open_dataset(opened, Ledger.open(opened.ledger_url), label, unit=chosen, law=Law(law), budget=budget)
+    state = open_dataset(opened, opened.open_or_make_ledger(), label, unit=chosen, law=Law(law), budget=budget)
     if as_json:
         emit("ledger.open", dataset_document(state))
     else:
@@ -151,7 +150,6 @@ def export(*, label: str | None, workspace: Path) -> None:
 
 
 def _existing(workspace: Path) -> "Ledger":
-    from accounting.ledger import Ledger
     from release.workspace import open_workspace
 
-    return Ledger.open(open_workspace(workspace).ledger_url, must_exist=True)
+    return open_workspace(workspace).open_ledger()

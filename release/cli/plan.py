@@ -25,7 +25,6 @@ def plan(ctx: click.Context, *, config: Path | None, rows_guess: int | None, wor
     code 3 when the dataset has less left than the release asks for.
     """
     from accounting.errors import BudgetRefused
-    from accounting.ledger import Ledger
     from release.cli.console import emit
     from release.cli.plan_view import plan_document, plan_text
     from release.planning import plan_release
@@ -33,8 +32,7 @@ def plan(ctx: click.Context, *, config: Path | None, rows_guess: int | None, wor
     from release.workspace import open_workspace
 
     opened = open_workspace(workspace)
-    ledger = Ledger.open(opened.ledger_url, must_exist=True)
-    planned = plan_release(prepare(opened, ledger, config or opened.folder / "release.toml"), rows_guess)
+    planned = plan_release(prepare(opened, opened.open_ledger(), config or opened.folder / "release.toml"), rows_guess)
     if as_json:
         emit("plan", plan_document(planned))
     else:

@@ -21,7 +21,6 @@ def run(*, config: Path | None, yes: bool, resume: str | None, workspace: Path, 
     no second charge.
     """
     from accounting.errors import Cancelled
-    from accounting.ledger import Ledger
     from release.cli.console import confirm, emit
     from release.cli.keys import load_signing_key
     from release.cli.plan_view import plan_text
@@ -42,7 +41,7 @@ def run(*, config: Path | None, yes: bool, resume: str | None, workspace: Path, 
 
     opened = open_workspace(workspace)
     key = load_signing_key(opened.key_path)
-    ledger = Ledger.open(opened.ledger_url, must_exist=True)
+    ledger = opened.open_ledger()
     prepared = prepare(opened, ledger, config or opened.folder / "release.toml")
     with progress() as watch:
         released = run_release(Job(prepared, ledger, key, watch), consent, resume=resume)

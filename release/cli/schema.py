@@ -64,7 +64,6 @@ def check(
     The counts are exact, so they are confidential: for the curator alone, never to be shared. The ledger records the
     look, so the dataset's budget must be open. Leaves with exit code 1 when rows break rules.
     """
-    from accounting.ledger import Ledger
     from accounting.schema import Schema
     from release.cli.schema_view import report_document, report_text
     from release.config import read_config
@@ -74,8 +73,7 @@ def check(
     opened = open_workspace(workspace)
     label = dataset or read_config(opened.folder / "release.toml").dataset
     declared = Schema.from_toml(schema_file or opened.folder / "schema.toml")
-    ledger = Ledger.open(opened.ledger_url, must_exist=True)
-    report = check_schema(ledger, label, data, declared, encoding=encoding).reveal_to_curator()
+    report = check_schema(opened.open_ledger(), label, data, declared, encoding=encoding).reveal_to_curator()
     if as_json:
         emit("schema.check", report_document(report))
     else:
