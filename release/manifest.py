@@ -12,6 +12,7 @@ from accounting.budget import Amount, Cap, EpsilonDelta, Law
 from accounting.events import Event, GaussianEvent
 from accounting.exact import decimal_above, from_text, to_text
 from accounting.unit import NEIGHBOURING, unit_to_json
+from mechanisms.bounds import ErrorBounds
 from release.record import QuestionRecord, RunRecord, RunSummary
 
 FORMAT: Final = 0
@@ -141,6 +142,21 @@ class LedgerPart(_Part):
     head: Hash
 
 
+class BoundsPart(_Part):
+    """The error bounds in short; ``bounds.csv`` has one row a marginal. A share is L1/(2·total), a total variation.
+
+    ``mean_share`` averages the bounds that hold each by itself; ``largest_share_simultaneous`` is the largest of those
+    that hold all together.
+    """
+
+    confidence: float
+    marginals: int
+    scale: float
+    total: float
+    mean_share: float
+    largest_share_simultaneous: float
+
+
 class Randomness(_Part):
     """Where privacy noise came from, and the seed of the public randomness."""
 
@@ -169,6 +185,7 @@ class Manifest(_Part):
     ledger: LedgerPart
     config: dict[str, Any]
     schema_digest: Hash
+    error_bounds: BoundsPart
     notes: dict[str, Any]
     randomness: Randomness
     output_rows: int
@@ -210,6 +227,7 @@ def build_manifest(record: RunRecord) -> Manifest:
         ledger=LedgerPart(entries=record.ledger_entries, head=record.ledger_head),
         config=dict(record.config),
         schema_digest=record.schema_digest,
+        error_bounds=_bounds(record.bounds),
         notes=dict(record.notes),
         randomness=Randomness(noise=record.noise, isolation=record.isolation, public_seed=record.public_seed),
         output_rows=record.output_rows,
@@ -262,6 +280,18 @@ CONVERSION = {
     Law.ZCDP: "minimum over alpha > 1 of Canonne, Kamath and Steinke 2020, proposition 12 (arXiv:2004.00010)",
     Law.GDP: "exact Gaussian trade-off curve, Dong, Roth and Su 2022, corollary 2.13 (arXiv:1905.02383)",
 }
+
+
+def _bounds(bounds: ErrorBounds) -> BoundsPart:
+    twice = 2 * bounds.total
+    return BoundsPart(
+        confidence=bounds.confidence,
+        marginals=len(bounds.marginals),
+        scale=round(bounds.scale, 9),
+        total=round(bounds.total, 3),
+        mean_share=round(sum(bound.l1 for bound in bounds.marginals) / len(bounds.marginals) / twice, 6),
+        largest_share_simultaneous=round(max(bound.l1_simultaneous for bound in bounds.marginals) / twice, 6),
+    )
 
 
 def _cap(cap: Cap) -> CapPart:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from accounting.canonical import canonical_bytes
 from accounting.errors import ConfigError
 from mechanisms.base import MechanismResult
+from release.bounds import write_bounds
 from release.manifest import Manifest, build_manifest
 from release.output import write_table
 from release.prepared import Prepared
@@ -89,6 +90,7 @@ def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
     partial = _partial_folder(target)
     partial.mkdir()
     write_table(partial, finished.result.synthetic, prepared.config.output.formats)
+    write_bounds(partial, finished.result.error_bounds)
     (partial / SCHEMA_NAME).write_bytes(canonical_bytes(prepared.schema.to_json()))
     (partial / LEDGER_NAME).write_bytes(b"".join(finished.ledger.export(prepared.dataset.label)))
     manifest = build_manifest(make_record(finished, tuple(sorted(path.name for path in partial.iterdir()))))
@@ -127,6 +129,7 @@ def make_record(finished: Finished, files: tuple[str, ...]) -> RunRecord:
         plan=prepared.mechanism.plan,
         questions=settlement.questions,
         settled=settlement.settled,
+        bounds=result.error_bounds,
         notes=result.notes,
         public_seed=run.public_seed,
         output_rows=result.synthetic.rows,

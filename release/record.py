@@ -10,6 +10,7 @@ from accounting.canonical import Json
 from accounting.events import Event
 from accounting.unit import PrivacyUnit
 from mechanisms.base import Plan
+from mechanisms.bounds import ErrorBounds
 
 Purpose = Literal["release", "test", "audit"]
 
@@ -93,6 +94,7 @@ class RunRecord:
         plan: the ceilings known before the run.
         questions: the settled questions in order of asking.
         settled: what they cost together; information, not the guarantee.
+        bounds: how far the synthetic rows may be from the private table, by paid answers alone.
         notes: the mechanism's public facts.
         public_seed: the seed of the public randomness (sampling of rows), hexadecimal.
         output_rows: the number of synthetic rows.
@@ -123,6 +125,7 @@ class RunRecord:
     plan: Plan
     questions: tuple[QuestionRecord, ...]
     settled: Fraction
+    bounds: ErrorBounds
     notes: Mapping[str, Json]
     public_seed: str
     output_rows: int

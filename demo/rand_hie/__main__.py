@@ -40,7 +40,7 @@ def say_what_was_released(workspace: Path, release: Path) -> None:
     verified = document(workspace, "verify", str(release.relative_to(workspace)))
     statement = verified["guarantee"]["release_statement"]
     epsilon, delta = (float(Fraction(statement[name])) for name in ("epsilon", "delta"))
-    print(f"\nLook into {release}/: synthetic.csv, schema.json, ledger.jsonl, manifest.dsse.json.")
+    print(f"\nLook into {release}/: synthetic.csv, bounds.csv, schema.json, ledger.jsonl, manifest.dsse.json.")
     print(f"Released: {verified['rows']} synthetic rows of 14 columns, all inside the declared domains.")
     print(f"At what cost: epsilon {epsilon:g} at delta {delta:g} for a whole person, who may bring 5 rows.")
     print("Nothing is left of this budget: a second run would be refused before it touches the data.")
