@@ -90,7 +90,8 @@ def check_question(description: Mapping[str, Json]) -> Mapping[str, Json]:
     Raises:
         QueryRefused: a question or field that is not on the allow-list; nothing was spent.
     """
-    fields = _QUESTIONS.get(cast("str", description.get("question")))
+    kind = description.get("question")
+    fields = _QUESTIONS.get(kind) if isinstance(kind, str) else None
     if fields is None:
         raise QueryRefused(f"the ledger takes the questions {', '.join(_QUESTIONS)} and no other; nothing was spent")
     if not description.keys() - {"question"} <= fields:
@@ -205,7 +206,7 @@ def _record(**fields: _Check) -> _Check:
 
 def _unit(value: Json) -> bool:
     try:
-        return isinstance(value, dict) and unit_from_json(value) is not None
+        return isinstance(value, dict) and type(value.get("max_rows")) is int and unit_from_json(value) is not None
     except ConfigError:
         return False
 

@@ -288,12 +288,12 @@ class Ledger:
     def entries(
         self, label: str | None = None, *, release_id: str | None = None, kind: str | None = None
     ) -> Iterator[Entry]:
-        """Return the entries in order: of one dataset or of all, of one release or kind where asked."""
+        """Return the entries in order: of one dataset or of all, of or about one release, of one kind."""
         after = -1
         while page := self._page(label, after):
             for entry in page:
                 body = entry.body if release_id is not None or kind is not None else {}
-                if release_id in (None, body.get("release")) and kind in (None, body.get("kind")):
+                if release_id in (None, body.get("release"), body.get("about")) and kind in (None, body.get("kind")):
                     yield entry
             after = page[-1].number
 
@@ -350,7 +350,7 @@ class Ledger:
 
         Raises:
             LedgerDamaged: names the kind of damage and the entry.
-            VerificationFailed: a note is not signed as it must be.
+            VerificationFailed: a note is not signed as it must be, or an excerpt is itself damaged.
             ConfigError: checkpoints without keys.
         """
         with self._store.read() as view:

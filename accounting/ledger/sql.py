@@ -68,19 +68,19 @@ _ADD_ENTRY, _ADD_ANSWER, _ADD_SALT = insert(ENTRIES), insert(ANSWERS), insert(SA
 
 def open_store(url: str, *, must_exist: bool = False) -> "SqlStore":
     """Open the store at a URL; its tables are made where there are none."""
-    return SqlStore(dialect_for(url, must_exist=must_exist))
+    return SqlStore(dialect_for(url, must_exist=must_exist), must_exist=must_exist)
 
 
 class SqlStore:
     """A store in an SQL database; safe to share between threads and to use after a fork."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, *, must_exist: bool) -> None:
         self._dialect = dialect
         self._engine = dialect.engine()
         self._process = [os.getpid()]
         weakref.finalize(self, _disconnect, self._engine, self._process)
         with self._transaction(writing=True) as connection:
-            self.identity = prepare(connection, dialect)
+            self.identity = prepare(connection, dialect, must_exist=must_exist)
 
     @contextmanager
     def read(self) -> Iterator["SqlView"]:

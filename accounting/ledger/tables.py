@@ -18,7 +18,7 @@ from sqlalchemy import (
     select,
 )
 
-from accounting.errors import LedgerError
+from accounting.errors import ConfigError, LedgerError
 from accounting.ledger.dialects import Dialect
 from accounting.ledger.merkle import Reader, completed, leaf_hash, stored
 
@@ -57,15 +57,18 @@ CHECKPOINTS = _numbered(
 _ADD_HASH = insert(HASHES)
 
 
-def prepare(connection: Connection, dialect: Dialect) -> str:
+def prepare(connection: Connection, dialect: Dialect, *, must_exist: bool) -> str:
     """Make the tables or bring them up to date, inside a writer's transaction; return the ledger's identity.
 
     Raises:
+        ConfigError: there are no tables and there must be.
         LedgerError: the tables were made by a newer program.
     """
     version, identity = 0, secrets.token_hex(32)
     if inspect(connection).has_table(VERSIONS.name):
         version, identity = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)).one()
+    elif must_exist:
+        raise ConfigError("there is no ledger in this database; open a dataset's budget to make one")
     if version > SCHEMA_VERSION:
         raise LedgerError(
             f"the ledger was written by a newer program (version {version} of its tables; this one knows "

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from accounting.canonical import sha256
-from accounting.errors import ConfigError
+from accounting.errors import ConfigError, VerificationFailed
 from accounting.ledger.damage import Damage, LedgerDamaged
 from accounting.ledger.entries import keys_of
 from accounting.ledger.history import History
@@ -156,7 +156,10 @@ def _compare_checkpoint(checkpoint: Checkpoint, identity: str, read: _Ledger) ->
 def _compare_excerpt(excerpt: Sequence[bytes], lines: list[bytes]) -> None:
     excerpted = History(whole=False)
     for line in excerpt:
-        number = int(str(excerpted.apply(line)["number"]))
+        try:
+            number = int(excerpted.apply(line)["number"])
+        except LedgerDamaged as error:
+            raise VerificationFailed(f"the release's own entries are damaged: {error}") from None
         if number >= len(lines):
             raise LedgerDamaged(
                 Damage.RESTORED,

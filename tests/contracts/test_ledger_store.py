@@ -427,6 +427,8 @@ def test_releases_are_superseded_and_withdrawn(ledger):
         ledger.withdraw("r2")
     said = [(release.superseded_by, release.withdrawn) for release in ledger.dataset("rand").releases]
     assert said == [("r2", False), (None, True), (None, False)]
+    kinds = [entry.body["kind"] for entry in ledger.entries(release_id="r1")]
+    assert kinds == ["allotted", "closed", "superseded"]
     ledger.verify()
 
 

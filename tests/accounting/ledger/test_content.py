@@ -155,6 +155,21 @@ def test_a_context_is_public_and_short():
             check_context({name: value})
 
 
+@pytest.mark.parametrize(
+    "unit", [{"kind": "row", "max_rows": True}, {"kind": [], "max_rows": 1}, {"kind": "row"}, "row"]
+)
+def test_a_unit_is_one_that_exists(unit):
+    opened = next(body for body in map(from_line, lines()) if body["kind"] == "dataset-opened")
+    with pytest.raises(LedgerError, match="invalid field 'privacy_unit'"):
+        check_body({**opened, "privacy_unit": unit})
+
+
+@pytest.mark.parametrize("question", [{}, {"question": []}, {"question": None}, {"question": "count"}])
+def test_a_question_is_one_of_the_closed_set(question):
+    with pytest.raises(QueryRefused, match="and no other"):
+        check_question(question)
+
+
 def test_only_names_counts_and_texts_are_items_of_a_question():
     reserved = next(body for body in map(from_line, lines()) if body["kind"] == "reserved")
     for value, allowed in (

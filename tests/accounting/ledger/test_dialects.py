@@ -44,6 +44,15 @@ def test_a_ledger_that_must_exist(tmp_path):
     Ledger.open(f"sqlite:///{tmp_path}/one.db", must_exist=True)
 
 
+def test_a_database_without_a_ledger(sql_url, tmp_path):
+    (tmp_path / "empty.db").touch()
+    url = sql_url if sql_url.startswith("postgresql") else f"sqlite:///{tmp_path}/empty.db"
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="there is no ledger in this database"):
+            Ledger.open(url, must_exist=True)
+    assert Ledger.open(url).datasets() == ()
+
+
 def test_importing_the_ledger_loads_no_database():
     code = "import sys, accounting.ledger; print({'sqlalchemy', 'psycopg', 'pydantic', 'numpy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

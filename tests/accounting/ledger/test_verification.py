@@ -302,6 +302,13 @@ def test_another_ledgers_checkpoint_and_excerpt(ledger):
         ledger.evidence("people", notes[0])
 
 
+def test_a_damaged_excerpt_is_not_the_ledgers_fault(ledger):
+    every_kind(ledger)
+    lines = [entry.line for entry in ledger.entries("people")]
+    with pytest.raises(VerificationFailed, match="the release's own entries are damaged: entry 3"):
+        ledger.verify(excerpts=[[lines[0], *lines[2:]]])
+
+
 def test_a_checkpoint_needs_a_trusted_signature(ledger):
     notes = every_kind(ledger)
     with pytest.raises(ConfigError, match="name the trusted public keys"):
