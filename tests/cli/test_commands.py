@@ -143,6 +143,7 @@ def test_run_then_verify(workspace, give):
     assert "Released" in made.out
     release = release_of(workspace)
     assert sorted(item.name for item in release.iterdir()) == [
+        "bounds.csv",
         "ledger.jsonl",
         "manifest.dsse.json",
         "schema.json",
