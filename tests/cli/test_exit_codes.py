@@ -470,3 +470,29 @@ def test_a_stopped_run_can_be_given_up(workspace, give, monkeypatch):
     assert asked.code == 5
     assert "given up" in asked.err
     assert "--resume" not in asked.err
+
+
+@pytest.mark.parametrize("kind", ["aim", "aim-gdp", "mst"])
+def test_an_adaptive_run_goes_on_from_the_middle(workspace, give, monkeypatch, kind):
+    (workspace / "release.toml").write_text(RELEASE.replace("independent", kind))
+    whole = Asker.ask
+
+    def stopped(self, query):
+        if len(self.transcript) == 3:
+            raise KeyboardInterrupt
+        return whole(self, query)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Asker, "ask", stopped)
+        assert give("run --yes").code == 5
+    state = budget(give)["releases"][0]
+    before = give("ledger log visits --kind settled --json").document["entries"]
+    assert len(before) == 3
+    resumed = give(f"run --yes --resume {state['release']}")
+    assert resumed.code == 0, resumed.err
+    after = give("ledger log visits --kind settled --json").document["entries"]
+    assert after[:3] == before
+    content = manifest(workspace / "releases" / state["release"])
+    assert [question["entry"] for question in content["questions"]] == [entry["number"] for entry in after]
+    assert sum(Fraction(question["cost"]) for question in content["questions"]) <= Fraction(1, 4)
+    assert give(f"verify releases/{state['release']}").code == 0

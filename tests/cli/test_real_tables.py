@@ -35,7 +35,9 @@ formats = ["csv", "parquet"]
 """
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (rows > 20_000)) for name, (_, rows) in TABLES.items()]
+)
 def test_a_real_table(name, tmp_path, monkeypatch, give):
     file, rows = TABLES[name]
     data, schema = DATA / file, SCHEMAS / f"{name}.toml"

@@ -1,13 +1,12 @@
 """Real processes: stopped or killed in the middle of a run, the ledger is right and the run can be gone on with."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-
-import pytest
 
 from tests.cli.shell import manifest
 
@@ -54,24 +53,30 @@ def dataset(give) -> dict:
     return state
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_after_an_answer(workspace, give, number):
-    code, err = signalled(workspace, "after", number)
+def test_stopped_after_an_answer(workspace, give):
+    code, err = signalled(workspace, "after", signal.SIGTERM)
     assert code == 5, err
     assert "ρ = 0.25 of the release's ρ = 0.25 was spent" in err
     check_that_it_goes_on(workspace, give)
 
 
 def test_stopped_before_the_first_question(workspace, give):
-    code, err = signalled(workspace, "before", signal.SIGTERM)
+    code, err = signalled(workspace, "before", signal.SIGINT)
     assert code == 130, err
     assert dataset(give)["left"] == "1/2"
 
 
-def test_killed_after_an_answer(workspace, give):
+def test_killed_after_an_answer_and_gone_on_with_by_one_process_only(workspace, give):
     process = start(workspace, "killed")
     process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL
+    release_id = dataset(give)["releases"][0]["release"]
+    held = os.open(workspace / "runs" / release_id, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    refused = give(f"run --yes --resume {release_id}")
+    os.close(held)
+    assert refused.code == 2
+    assert "another process" in refused.err
     check_that_it_goes_on(workspace, give)
 
 
@@ -85,18 +90,3 @@ def check_that_it_goes_on(workspace: Path, give) -> None:
     assert dataset(give)["settled"] == "1/4"
     assert manifest(workspace / "releases" / release_id)["settled"] == "1/4"
     assert give("ledger verify").code == 0
-
-
-def test_a_run_is_gone_on_with_by_one_process_at_a_time(workspace, give):
-    import fcntl
-
-    process = start(workspace, "killed")
-    process.communicate(timeout=120)
-    release_id = dataset(give)["releases"][0]["release"]
-    held = os.open(workspace / "runs" / release_id, os.O_RDONLY)
-    fcntl.flock(held, fcntl.LOCK_EX)
-    refused = give(f"run --yes --resume {release_id}")
-    os.close(held)
-    assert refused.code == 2
-    assert "another process" in refused.err
-    assert give(f"run --yes --resume {release_id}").code == 0
