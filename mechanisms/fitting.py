@@ -16,6 +16,9 @@ from mechanisms.pgm import Measurement, Model, estimate, model_size_mb
 from mechanisms.rows import TotalEstimate, estimate_total, rows_out
 from mechanisms.rules import Rules
 
+MORE_FITS = 2
+"""How often a fit that used up its passes is continued."""
+
 
 class Fitting:
     """Hold the measurements of a run and the model fitted to them.
@@ -101,7 +104,13 @@ class Fitting:
     def _tables(self) -> tuple[NoisyTable, ...]:
         return (*self._one_ways, *self._later)
 
-    def _fit(self, warm_start: Model | None) -> Model:
+    def _fit(self, start: Model | None) -> Model:
+        """Fit until the solver's stopping rule is met: a model that stopped short would seem not to have moved."""
         measurements = [Measurement(table.clique, table.values, table.sigma) for table in self._tables]
         total = self.total.at_least_one
-        return estimate(self.domain, measurements, total=total, zeros=self._zeros, warm_start=warm_start)
+        model = estimate(self.domain, measurements, total=total, zeros=self._zeros, warm_start=start)
+        for _ in range(MORE_FITS):
+            if model.converged:
+                break
+            model = estimate(self.domain, measurements, total=total, zeros=self._zeros, warm_start=model)
+        return model
