@@ -58,17 +58,22 @@ def command(workspace: Path, *arguments: str, code: int = 0) -> str:
     return result.output
 
 
-def make_release(workspace: Path, *, mechanism: str = "independent", formats: str = '["csv", "parquet"]') -> Path:
-    """Make a workspace with a planted table of 200 rows, and one signed release of it; return its folder."""
-    command(workspace, "init", str(workspace))
-    (workspace / "schema.toml").write_text(SCHEMA, encoding="utf-8")
-    (workspace / "release.toml").write_text(RELEASE.format(mechanism=mechanism, formats=formats), encoding="utf-8")
+def write_private(path: Path) -> None:
+    """Plant a table of 200 rows."""
     rows = random.Random(1)
     lines = ["colour,age,member"]
     for _ in range(200):
         colour = rows.choice(["red", "green", '"blue, light"', ""])
         lines.append(f"{colour},{rows.randrange(10)},{rows.choice(['true', 'false'])}")
-    (workspace / "private.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def make_release(workspace: Path, *, mechanism: str = "independent", formats: str = '["csv", "parquet"]') -> Path:
+    """Make a workspace with a planted table of 200 rows, and one signed release of it; return its folder."""
+    command(workspace, "init", str(workspace))
+    (workspace / "schema.toml").write_text(SCHEMA, encoding="utf-8")
+    (workspace / "release.toml").write_text(RELEASE.format(mechanism=mechanism, formats=formats), encoding="utf-8")
+    write_private(workspace / "private.csv")
     command(workspace, "keys", "new")
     command(workspace, "ledger", "open", "small", "--unit", "row", "--law", "zcdp", "--rho", "1")
     command(workspace, "run", str(workspace / "release.toml"), "--yes")
