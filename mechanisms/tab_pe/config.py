@@ -31,6 +31,7 @@ _PAPER = MappingProxyType(
         "population": 1000,
         "votes": 1,
         "warm_up": 5,
+        "variations": 3,
         "mutation_first": Fraction(1, 2),
         "mutation_last": Fraction(1, 100),
         "reweight_steps": 0,
@@ -40,10 +41,12 @@ _PAPER = MappingProxyType(
 _RECOMMENDED = MappingProxyType(
     {
         "start": "tables",
-        "population": 2000,
+        "population": 4000,
         "votes": 4,
         "warm_up": 0,
-        "reweight_steps": 50,
+        "variations": 1,
+        "mutation_first": Fraction(1, 2),
+        "mutation_last": Fraction(1, 20),
         "jitter": Fraction(1, 50),
     }
 )
@@ -64,19 +67,21 @@ class TabPEConfig:
         model: the mechanism of a start by model: "aim-gdp", "aim" or "mst".
         model_options: its options, as in release.toml.
         opening_share: the share of the cap that the tables, the model or (uniform start) the label's counts take.
-            Measured: 1/20 on numeric columns, 1/10 to 1/5 on mixed ones, from 1/2 on a few hundred rows.
-        rounds: rounds of votes, 1 to 1000. Measured: 3 on mixed columns, 5 on few numeric ones, 14 to 20 on many.
-        population: candidates of a question, 4 to 2^20. Measured: 2000 to 4000; below 500 hurts.
+            Advised: 1/20 on numeric columns, 3/20 on mixed ones, 9/10 on a few hundred rows, 1/2 for a model.
+        rounds: rounds of votes, 1 to 1000. Advised: 2 on mixed columns, 8 on up to 6 numeric ones, 14 on more, 1 on a
+            few hundred rows.
+        population: candidates of a question, 4 to 2^20. Measured: 4000; below 500 hurts.
         votes: how many nearest candidates a row votes for, 1 to 64; the sensitivity is its root. Measured: 4.
         warm_up: the first rounds, which sample by votes and keep no parents; from 0 to ``rounds``.
-        variations: variations of each parent, 1 to 64.
-        mutation_first: the mutation rate at the start, above 0 and at most 1.
-        mutation_last: the mutation rate after the last round, above 0 and at most ``mutation_first``.
+        variations: variations of each parent, 1 to 64. Measured: 1; with 4 votes a family of four is kept or dropped
+            as a whole, and the candidates soon gather in a few places.
+        mutation_first: the mutation rate at the start, above 0 and at most 1. Measured: 1/2.
+        mutation_last: the mutation rate after the last round, above 0 and at most ``mutation_first``. Measured: 1/20.
         mutation_decay: γ in first − (first − last)·(round/rounds)^γ.
         mismatch: the squared distance of two values without an order, where an ordered column's line has length 1.
         bins: the most bins of an ordered column in the paid tables, 2 to 4096.
-        reweight_steps: passes that reweigh the last candidates to the paid tables, 0 to 10,000. They cost 2 to 3
-            points on pure parity, and bring low-order accuracy everywhere else.
+        reweight_steps: passes that reweigh the last candidates to the paid tables, 0 to 10,000. Advised: 50 on mixed
+            columns and few rows, where low-order accuracy is at stake; 0 on numeric ones, where they cost points.
         jitter: how far an ordered value of a repeated row moves at most, as a share of its line, from 0 to 1/2.
     """
 
@@ -90,7 +95,7 @@ class TabPEConfig:
     population: int | None = None
     votes: int | None = None
     warm_up: int | None = None
-    variations: int = 3
+    variations: int | None = None
     mutation_first: Fraction | None = None
     mutation_last: Fraction | None = None
     mutation_decay: Fraction = Fraction(1, 5)
@@ -180,19 +185,19 @@ def _advice(schema: Schema, config: TabPEConfig) -> dict[str, Any]:
     ordered = sum(line_of(column) is not None for column in features)
     few_rows = schema.max_rows is not None and schema.max_rows <= FEW_ROWS
     mixed = 4 * (len(features) - ordered) > len(features)
-    first, last = (Fraction(1, 4), Fraction(1, 50)) if config.start != "uniform" else (Fraction(1, 2), Fraction(1, 20))
     if config.start == "uniform":
         share = Fraction(1, 50)
-    elif config.start == "model" or few_rows:
+    elif few_rows:
+        share = Fraction(9, 10)
+    elif config.start == "model":
         share = Fraction(1, 2)
     else:
         share = Fraction(3, 20) if mixed else Fraction(1, 20)
     return {
         "opening_share": share,
-        "rounds": 3 if mixed or few_rows else 5 if ordered <= 6 else 14,
-        "mutation_first": max(first, config.mutation_last or first),
-        "mutation_last": min(last, config.mutation_first or last),
-        "bins": 8 if few_rows else 24,
+        "rounds": 1 if few_rows else 2 if mixed else 8 if ordered <= 6 else 14,
+        "bins": 5 if few_rows else 24,
+        "reweight_steps": 50 if mixed or few_rows or config.start == "model" else 0,
     }
 
 

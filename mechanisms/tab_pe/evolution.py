@@ -145,7 +145,7 @@ class TabPE:
         if number <= cast("int", config.warm_up):
             drawn = candidates[sample(votes, groups, sizes, rng)]
             return _distinct(vary(drawn, self.schema, config.label, rate, rng))
-        keep = {group: -(-size // (1 + config.variations)) for group, size in sizes.items()}
+        keep = {group: -(-size // (1 + cast("int", config.variations))) for group, size in sizes.items()}
         parents = candidates[best(votes, groups, keep)]
         return self._grown(parents, sizes, rate, rng)
 
