@@ -1,7 +1,7 @@
 """Private-PGM: a graphical model fitted to noisy marginals, its marginals, and rows drawn from it.
 
-Post-processing only: it sees noisy answers and public structure, never rows. Read in the order of the paper: ``domain``,
-``measurement``, ``junction_tree``, ``contraction`` and ``inference`` (belief propagation), ``solver`` and
+Post-processing only: it sees noisy answers and public structure, never rows. Read in the order of the paper:
+``domain``, ``measurement``, ``junction_tree``, ``contraction`` and ``inference`` (belief propagation), ``solver`` and
 ``estimation``, ``marginals``, ``sampling``, ``model``.
 
     model = estimate(domain, [Measurement(("age", "sex"), noisy_counts, sigma=30.0)])

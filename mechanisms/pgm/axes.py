@@ -1,4 +1,4 @@
-"""The inner numbering of attributes: by ascending size, so that a clique is a bit mask and the last axis is the longest.
+"""The inner numbering of attributes: by ascending size; a clique is a bit mask and the last axis is the longest.
 
 Every table inside this package is C-ordered with its axes in this order, whatever clique it belongs to. A subset's
 axes therefore appear in the same order in every table, and the innermost loop runs over the largest attribute.

@@ -3,6 +3,7 @@
 Attributes whose neighbours form a clique may go in any order (they add no edge, and the rest is the same), so a stack
 replaces the search for the smallest; all other choices are those of ``junction_tree.eliminate``.
 """
+# ruff: noqa: C901, PLR0912, PLR0917, SIM110 - numba compiles loops, not generators, and whole loop nests best
 
 from typing import Any
 

@@ -12,6 +12,7 @@ import numpy as np
 from accounting.errors import ConfigError
 from mechanisms.pgm import solver
 from mechanisms.pgm.axes import Array, axes_of
+from mechanisms.pgm.backends import BACKENDS, Backend
 from mechanisms.pgm.domain import Clique, Domain
 from mechanisms.pgm.measurement import Measurement, Target, measured_total, targets
 from mechanisms.pgm.model import Model
@@ -28,6 +29,7 @@ class SolverOptions:
         improvement: stop when a proximal step lowers the loss by less than this share.
         proximal_weight: weight of the KL term, relative to 1/σ; smaller is nearer to least squares and slower.
         max_cells: the most cells of the junction tree (8 bytes each).
+        backend: "numpy", "numba" (the extra ``fast``), or "auto": numba where it is installed and the model not tiny.
     """
 
     max_passes: int = 1000
@@ -35,19 +37,24 @@ class SolverOptions:
     improvement: float = 0.03
     proximal_weight: float = 10.0
     max_cells: int = 125_000_000
+    backend: Backend = "auto"
 
     def __post_init__(self) -> None:
         for name in ("max_passes", "max_cells"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigError(f"{name} is an integer of at least 1")
+        if self.backend not in BACKENDS:
+            raise ConfigError(f"backend is one of {', '.join(BACKENDS)}")
         for name in ("tolerance", "improvement", "proximal_weight"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isfinite(value) or value <= 0:
                 raise ConfigError(f"{name} is a finite number above 0")
 
 
-def _problem(structure: Structure, parts: Sequence[Target], total: float, supports: Sequence[Array | None]) -> solver.Problem:
+def _problem(
+    structure: Structure, parts: Sequence[Target], total: float, supports: Sequence[Array | None]
+) -> solver.Problem:
     """Centre each target on the total: no model can change the rest, and it would only make potentials drift."""
     values, sigmas = [], []
     cells, floor = 0, 0.0
@@ -60,7 +67,7 @@ def _problem(structure: Structure, parts: Sequence[Target], total: float, suppor
         sigmas.append(np.full(part.values.size, part.sigma))
         cells += count
         impossible = float(np.square(part.values).sum() - np.square(wanted).sum())
-        floor += (excess * excess / count + impossible) / (2.0 * part.sigma * part.sigma)
+        floor += part.spread + (excess * excess / count + impossible) / (2.0 * part.sigma * part.sigma)
     empty = np.zeros(0)
     return solver.Problem(
         engine=structure.engine,
@@ -107,12 +114,10 @@ def estimate(
     parts = targets(axes, measurements)
     allowed = check_zeros(axes, zeros or {})
     extra = [axes.mask(clique) for clique in structure or ()]
-    shape = build(axes, [part.mask for part in parts], allowed, extra, options.max_cells)
+    masks = [part.mask for part in parts]
+    shape = build(axes, masks, allowed, extra, max_cells=options.max_cells, backend=options.backend)
 
-    ends = np.cumsum([part.values.size for part in parts])[:-1] if parts else []
-    supports: Sequence[Array | None] = (
-        [None] * len(parts) if shape.support is None else np.split(shape.support, ends) if parts else []
-    )
+    supports = _supports(shape, parts)
     if total is None:
         total = measured_total(parts, supports)
     elif isinstance(total, bool) or not isfinite(total) or total <= 0:
@@ -138,6 +143,13 @@ def estimate(
         passes=fit.passes,
         loss=fit.loss,
     )
+
+
+def _supports(structure: Structure, parts: Sequence[Target]) -> list[Array | None]:
+    """Return the possible cells of each target: 1.0 or 0.0, or None where all are possible."""
+    if structure.support is None or not parts:
+        return [None] * len(parts)
+    return list(np.split(structure.support, np.cumsum([part.values.size for part in parts])[:-1]))
 
 
 def _start(part: Target, warm_start: Model | None) -> Array:

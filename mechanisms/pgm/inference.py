@@ -4,19 +4,34 @@
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped] # it ships no types
 
 from mechanisms.pgm.axes import Array, Axes, bits
 from mechanisms.pgm.contraction import ONE, Contraction, Program, Table
+from mechanisms.pgm.strides import loop_nest
 
 FLOOR = -80.0
 """Log-potentials below a factor's largest by more than this count as this: no possible cell is ever exactly 0."""
 
 VANISHED = 1e-200
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Keep BLAS to one thread meanwhile: the number of threads would change the last bits of a sum."""
+    limit: AbstractContextManager[object] = _blas().limit(limits=1, user_api="blas")
+    return limit
 
 
 def view(axes: Axes, work: Array, table: Table, mask: int) -> Array:
@@ -31,6 +46,9 @@ def view(axes: Axes, work: Array, table: Table, mask: int) -> Array:
 
 def bind(axes: Axes, step: Contraction, work: Array, source: Array) -> Callable[[], object]:
     """Return the contraction as a call on views: out and b in ``work``, a in ``source``."""
+    product = _bind_product(axes, step, work) if source is work else None
+    if product is not None:
+        return product
     out = view(axes, work, step.out, step.out.mask)
     union = step.a.mask | step.b.mask
     if union & ~step.out.mask == 0:
@@ -47,21 +65,40 @@ def bind(axes: Axes, step: Contraction, work: Array, source: Array) -> Callable[
     return lambda: np.einsum(*operands, out=out)
 
 
+def _bind_product(axes: Axes, step: Contraction, work: Array) -> Callable[[], object] | None:
+    """Return the contraction as a stack of matrix products, where it is one: several times faster than einsum."""
+    nest = loop_nest(axes, step.out.mask, step.a.mask, step.b.mask)
+    if not nest.product:
+        return None
+    extents, *strides = np.split(np.array(nest.columns), 4)
+    rows, summed, columns = nest.depth - 3, nest.depth - 2, nest.depth - 1
+    if not all(strides[0][:rows]):
+        return None
+
+    def matrices(table: Table, moves: Array, *last: int) -> Array:
+        loops = [*range(rows), *last]
+        return as_strided(work[table.offset :], extents[loops], moves[loops] * work.itemsize)
+
+    a, b = (step.b, step.a) if nest.swapped else (step.a, step.b)
+    out = matrices(step.out, strides[0], rows, columns)
+    left, right = matrices(a, strides[1], rows, summed), matrices(b, strides[2], summed, columns)
+    return lambda: np.matmul(left, right, out=out)
+
+
 class Engine:
     """Hold one structure's program with its tables and run it for any potentials."""
 
-    def __init__(self, axes: Axes, program: Program, fixed: list[Array], support: Array | None) -> None:
+    def __init__(self, axes: Axes, program: Program, fixed: Sequence[Array]) -> None:
         """Prepare the tables.
 
         Args:
             axes: the inner numbering.
             program: the contraction list.
             fixed: the values of the fixed factors (inner order).
-            support: 1.0 for possible and 0.0 for impossible cells of the measured factors, flat; None if all are possible.
         """
         self._axes = axes
         self._program = program
-        self._support = support
+        self._support: Array | None = None
         self._work = np.zeros(program.size)
         self._work[0] = 1.0
         sizes = np.array([axes.cells(table.mask) for table in program.measured], dtype=np.int64)
@@ -74,6 +111,10 @@ class Engine:
             self._view(table, table.mask)[...] = values
         self._scales = np.ones(len(program.upward))
         self._prepare()
+
+    def restrict(self, support: Array) -> None:
+        """Declare the possible cells of the measured factors: 1.0, impossible ones 0.0, flat."""
+        self._support = support
 
     def _prepare(self) -> None:
         self._upward = [self._bind(step) for step in self._program.upward]
@@ -88,8 +129,9 @@ class Engine:
     @staticmethod
     def execute(axes: Axes, steps: Sequence[Contraction], work: Array, source: Array) -> None:
         """Run contractions without scaling: out and b in ``work``, a in ``source``."""
-        for step in steps:
-            bind(axes, step, work, source)()
+        with one_blas_thread():
+            for step in steps:
+                bind(axes, step, work, source)()
 
     def _exponentiate(self, theta: Array) -> float:
         """Fill in the potentials; return the sum of the factors' largest log-potentials."""
@@ -107,16 +149,20 @@ class Engine:
 
     def _propagate(self) -> bool:
         """Run the program on the potentials; return whether every message had mass."""
-        for slot, (contract, out) in enumerate(self._upward):
+        with one_blas_thread():
+            return self._run_views()
+
+    def _run_views(self) -> bool:
+        for slot, (contract, message) in enumerate(self._upward):
             contract()
-            scale = float(out.max())
+            scale = float(message.max())
             if not VANISHED < scale < np.inf:
                 return False
             self._scales[slot] = scale
-            out *= 1.0 / scale
-        for contract, out, slot in self._downward:
+            np.multiply(message, 1.0 / scale, out=message)
+        for contract, message, slot in self._downward:
             contract()
-            out *= 1.0 / self._scales[slot]
+            np.multiply(message, 1.0 / self._scales[slot], out=message)
         return True
 
     def run(self, theta: Array) -> tuple[float, Array] | None:

@@ -4,6 +4,7 @@ Compiled once for all structures (and cached on disk where the installation allo
 numba guards signed ones against negative values inside the innermost loop. Sums may be reordered by the compiler, the
 same way in each run; NaN and infinity keep their meaning.
 """
+# ruff: noqa: C901, PLR0912, PLR0915, PLR0917 - numba compiles whole loop nests; a call per case would cost more than it
 
 from typing import Any
 

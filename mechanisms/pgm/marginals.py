@@ -75,9 +75,7 @@ class Calibrated:
     def belief(self, node: int) -> Array:
         """Return the expected counts of one clique's cells (inner order)."""
         table = self.tables[node]
-        return self.cells[table.offset : table.offset + self.axes.cells(table.mask)].reshape(
-            self.axes.shape(table.mask)
-        )
+        return _cut_out(self.axes, self.cells, table)
 
     def _inverse(self, node: int, total: float) -> Array:
         """Return 1 over the separator's expected counts, 0 where they are 0."""
@@ -85,18 +83,21 @@ class Calibrated:
         if not separator:
             return np.array([1.0 / total])
         gone = tuple(i for i, axis in enumerate(bits(self.tree.cliques[node])) if not separator >> axis & 1)
-        mass = self.belief(node).sum(axis=gone).ravel()
-        return np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+        mass: Array = self.belief(node).sum(axis=gone).ravel()
+        inverse: Array = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+        return inverse
 
     def marginals(self, masks: Sequence[int], engine: type[Engine]) -> list[Array]:
         """Return the expected counts of each mask's cells (inner order)."""
         plan = _Plan(self)
         tables = [plan.question(mask) for mask in masks]
         work = plan.run(engine)
-        return [
-            work[table.offset : table.offset + self.axes.cells(table.mask)].reshape(self.axes.shape(table.mask))
-            for table in tables
-        ]
+        return [_cut_out(self.axes, work, table) for table in tables]
+
+
+def _cut_out(axes: Axes, work: Array, table: Table) -> Array:
+    cells: Array = work[table.offset : table.offset + axes.cells(table.mask)].reshape(axes.shape(table.mask))
+    return cells
 
 
 class _Plan:
@@ -156,17 +157,8 @@ class _Plan:
 
     def _cut(self, mask: int) -> _Cut:
         """Return the separator that divides the question and leaves the fewest cells to sum over."""
-        best, fewest = None, 0
-        for cut in self.c.cuts:
-            if mask & cut.below and mask & cut.above:
-                cells = self.axes.cells(cut.separator & ~mask) if mask & cut.separator else cut.cells
-                if best is None or cells < fewest:
-                    best, fewest = cut, cells
-                    if cells == 1:
-                        break
-        if best is None:
-            raise AssertionError("no separator divides a question that no clique holds")
-        return best
+        dividing = (cut for cut in self.c.cuts if mask & cut.below and mask & cut.above)
+        return min(dividing, key=lambda cut: self.axes.cells(cut.separator & ~mask))
 
     def run(self, engine: type[Engine]) -> Array:
         """Carry out the plan: sums of cliques' tables first, then everything across cliques."""

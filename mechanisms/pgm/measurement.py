@@ -47,11 +47,13 @@ class Target:
         mask: the clique in the inner numbering.
         values: flat, inner order.
         sigma: its standard deviation.
+        spread: Σ (answer - mean)²/(2σ²) over the combined answers: a part of every model's loss.
     """
 
     mask: int
     values: Array
     sigma: float
+    spread: float = 0.0
 
 
 def targets(axes: Axes, measurements: Sequence[Measurement]) -> tuple[Target, ...]:
@@ -80,7 +82,8 @@ def _combine(mask: int, answers: list[tuple[float, Array]]) -> Target:
     weights = [(smallest / sigma) ** 2 for sigma, _ in answers]
     total = sum(weights)
     mean = sum((weight / total * values for weight, (_, values) in zip(weights, answers, strict=True)), np.zeros(1))
-    return Target(mask, mean, smallest / total**0.5)
+    spread = sum(float(np.square((values - mean) / sigma).sum()) / 2 for sigma, values in answers)
+    return Target(mask, mean, smallest / total**0.5, spread)
 
 
 def measured_total(parts: Sequence[Target], possible: Sequence[Array | None]) -> float:

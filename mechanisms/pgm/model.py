@@ -33,8 +33,8 @@ class Model:
     """
 
     __slots__ = (
-        "_axes", "_calibrated", "_engine", "_extra", "_potentials", "_tree", "_zeros", "cliques", "converged", "domain", "loss", "passes",
-        "total",
+        "_axes", "_calibrated", "_engine", "_extra", "_potentials", "_tree", "_zeros",
+        "cliques", "converged", "domain", "loss", "passes", "total",
     )  # fmt: skip
 
     def __init__(
@@ -116,7 +116,9 @@ class Model:
         """
         if isinstance(rows, bool) or rows < 0:
             raise ConfigError("the number of rows is an integer of at least 0")
-        columns = sample_columns(self._axes, self._tree, [self._calibrated.belief(node) for node in range(len(self.cliques))], rows, rng)
+        columns = sample_columns(
+            self._axes, self._tree, [self._calibrated.belief(node) for node in range(len(self.cliques))], rows, rng
+        )
         by_name = {self._axes.names[axis]: column for axis, column in columns.items()}
         return {name: by_name[name] for name in self.domain.attributes}
 
@@ -141,8 +143,8 @@ class Model:
         arrays: dict[str, np.ndarray[Any, Any]] = {"model": text}
         for i, table in enumerate(self._potentials.values()):
             arrays[f"potentials_{i}"] = table
-        for i, table in enumerate(self._zeros.values()):
-            arrays[f"possible_{i}"] = table > 0
+        for i, (mask, table) in enumerate(self._zeros.items()):
+            arrays[f"impossible_{i}"] = self._axes.outward(table, self._axes.clique(mask)) == 0
         with open(path, "wb") as file:  # noqa: PTH123 - accepts any path-like, as numpy does
             np.savez_compressed(file, allow_pickle=False, **arrays)
 
@@ -165,7 +167,7 @@ class Model:
                     for i, clique in enumerate(described["measured"])
                 }
                 zeros = {
-                    tuple(clique): axes.outward(~file[f"possible_{i}"], axes.clique(axes.mask(clique)))
+                    tuple(clique): np.asarray(file[f"impossible_{i}"], dtype=np.bool_)
                     for i, clique in enumerate(described["zeros"])
                 }
         except (OSError, KeyError, TypeError, ValueError) as error:
@@ -174,7 +176,7 @@ class Model:
             raise ConfigError("the saved model's tables do not match its domain")
         allowed = check_zeros(axes, zeros)
         extra = [axes.mask(clique) for clique in described["structure"]]
-        structure = build(axes, list(potentials), allowed, extra, _MOST_CELLS)
+        structure = build(axes, list(potentials), allowed, extra, max_cells=_MOST_CELLS)
         theta = np.concatenate([np.zeros(0), *(potentials[mask].ravel() for mask in structure.measured)])
         return cls(
             structure,

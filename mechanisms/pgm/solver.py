@@ -23,6 +23,12 @@ from mechanisms.pgm.inference import Engine
 _MEMORY = 10
 _SUFFICIENT = 1e-4
 _SHORTEST = 1e-10
+_FEWEST_ROWS = 1e-3  # expected counts below this precondition as this
+
+
+def dot(a: Array, b: Array) -> float:
+    """Return the inner product in one fixed order of summation (BLAS splits long ones by the number of threads)."""
+    return float(np.einsum("i,i->", a, b))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +39,7 @@ class Problem:
         engine: the inference.
         values: the noisy counts, each factor centred so that its possible cells sum to the total; 0 at impossible ones.
         sigma: the noise's standard deviation, cell by cell.
-        possible: how many cells are possible.
+        cells: how many cells are possible.
         total: N.
         floor: the part of the loss that no model can change.
     """
@@ -46,13 +52,14 @@ class Problem:
     floor: float
 
     def loss(self, marginals: Array) -> float:
-        """Return Σ (μ - y)²/(2σ²) over the possible cells, the constant part included."""
-        return self.floor + 0.5 * float(np.square((marginals - self.values) / self.sigma).sum())
+        """Return Σ (μ - y)²/(2σ²), the part that no model can change included."""
+        residual = (marginals - self.values) / self.sigma
+        return self.floor + 0.5 * dot(residual, residual)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """Log-potentials with what inference says of them."""
+    """Log-potentials with what inference says of them: log Z and the measured factors' expected counts."""
 
     theta: Array
     log_z: float
@@ -65,21 +72,19 @@ class Fit:
 
     Args:
         theta: log-potentials.
-        marginals: the measured factors' expected counts.
         loss: the least-squares loss.
         passes: how many times inference ran.
         converged: whether the stopping rule was met.
     """
 
     theta: Array
-    marginals: Array
     loss: float
     passes: int
     converged: bool
 
 
-class _Counter:
-    """Run inference, counting passes."""
+class Counter:
+    """Run inference, counting passes up to a limit."""
 
     def __init__(self, problem: Problem, limit: int) -> None:
         self.problem = problem
@@ -88,123 +93,144 @@ class _Counter:
 
     @property
     def exhausted(self) -> bool:
+        """Say whether no pass is left."""
         return self.passes >= self.limit
 
     def at(self, theta: Array) -> Point | None:
+        """Return the point of these log-potentials; None where they leave no representable mass."""
         self.passes += 1
         answer = self.problem.engine.run(theta)
         if answer is None:
             return None
-        log_z, probabilities = answer
-        return Point(theta, log_z, probabilities * self.problem.total)
+        log_z, marginals = answer
+        marginals *= self.problem.total
+        return Point(theta, log_z, marginals)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Iterate:
+    """A point of the dual with F and its gradient there."""
+
+    point: Point
+    value: float
+    gradient: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pair:
+    """A step of L-BFGS, the change of gradient along it, and their inner product (positive)."""
+
+    step: Array
+    change: Array
+    curvature: float
 
 
 class _Dual:
-    """The dual of one proximal problem."""
+    """The dual F of one proximal problem."""
 
     def __init__(self, problem: Problem, reference: Array, weight: float) -> None:
         self.problem = problem
         self.reference = reference
         self.ridge = weight * np.square(problem.sigma)
+        self.wanted = np.maximum(problem.values, _FEWEST_ROWS)
 
-    def value(self, point: Point) -> float:
+    def at(self, point: Point) -> _Iterate:
+        """Evaluate F and its gradient."""
         shift = point.theta - self.reference
-        quadratic = 0.5 * float(np.dot(self.ridge, shift * shift))
-        return self.problem.total * point.log_z - float(np.dot(point.theta, self.problem.values)) + quadratic
-
-    def gradient(self, point: Point) -> Array:
-        return point.marginals - self.problem.values + self.ridge * (point.theta - self.reference)
+        pull = self.ridge * shift
+        value = self.problem.total * point.log_z - dot(point.theta, self.problem.values) + 0.5 * dot(pull, shift)
+        pull += point.marginals
+        pull -= self.problem.values
+        return _Iterate(point, value, pull)
 
     def curvature(self, point: Point) -> Array:
-        """Return the diagonal preconditioner: the logarithmic mean of μ and y, so that a lone cell is met in one step."""
-        model = np.maximum(point.marginals, 1e-3)
-        wanted = np.maximum(self.problem.values, 1e-3)
-        ratio = wanted / model
-        gap = np.abs(ratio - 1.0) > 1e-6
-        mean = np.where(gap, (wanted - model) / np.log(np.where(gap, ratio, 2.0)), model)
-        return mean + self.ridge
+        """Return the diagonal preconditioner: with the logarithmic mean of μ and y, a lone cell is met in one step."""
+        model = np.maximum(point.marginals, _FEWEST_ROWS)
+        ratio = self.wanted / model
+        apart = np.abs(ratio - 1.0) > 1e-6
+        mean: Array = np.divide(self.wanted - model, np.log(ratio, where=apart, out=ratio), where=apart, out=model)
+        mean += self.ridge
+        return mean
+
+    def error(self, gradient: Array) -> float:
+        """Return the gradient's root mean square over the possible cells, in σ."""
+        scaled = gradient / self.problem.sigma
+        return float(np.sqrt(dot(scaled, scaled) / max(self.problem.cells, 1)))
 
 
-def _rms(problem: Problem, gradient: Array) -> float:
-    return float(np.sqrt(np.square(gradient / problem.sigma).sum() / max(problem.cells, 1)))
-
-
-def _direction(gradient: Array, diagonal: Array, history: "deque[tuple[Array, Array, float]]") -> Array:
+def _direction(gradient: Array, diagonal: Array, history: "deque[_Pair]") -> Array:
     """Return the L-BFGS direction (two-loop recursion)."""
     q = -gradient
     weights = []
-    for step, change, curvature in reversed(history):
-        alpha = float(np.dot(step, q)) / curvature
-        q = q - alpha * change
-        weights.append(alpha)
-    q = q / diagonal
-    for (step, change, curvature), alpha in zip(history, reversed(weights), strict=True):
-        q = q + (alpha - float(np.dot(change, q)) / curvature) * step
+    for pair in reversed(history):
+        weight = dot(pair.step, q) / pair.curvature
+        q -= weight * pair.change
+        weights.append(weight)
+    q /= diagonal
+    if history:
+        latest = history[-1]
+        q *= min(max(latest.curvature / dot(latest.change, latest.change / diagonal), 1e-3), 10.0)
+    for pair, weight in zip(history, reversed(weights), strict=True):
+        q += (weight - dot(pair.change, q) / pair.curvature) * pair.step
     return q
 
 
-def _search(counter: _Counter, dual: _Dual, start: Point, value: float, direction: Array, slope: float) -> tuple[Point, float] | None:
-    """Backtrack along a descent direction to a sufficient decrease of F."""
-    length = 1.0
-    noise = 1e-12 * abs(value)
+def _search(counter: Counter, dual: _Dual, start: _Iterate, direction: Array) -> _Iterate | None:
+    """Backtrack along a descent direction to a sufficient decrease of F; None where there is none."""
+    slope = dot(start.gradient, direction)
+    length = 1.0 if slope < 0 else 0.0
+    noise = 1e-12 * abs(start.value)
     while length > _SHORTEST and not counter.exhausted:
-        point = counter.at(start.theta + length * direction)
+        point = counter.at(start.point.theta + length * direction)
         if point is None:
             length *= 0.1
             continue
-        reached = dual.value(point)
-        if reached <= value + _SUFFICIENT * length * slope + noise:
-            return point, reached
-        curved = float(np.dot(dual.gradient(point), direction))
+        reached = dual.at(point)
+        if reached.value <= start.value + _SUFFICIENT * length * slope + noise:
+            return reached
+        curved = dot(reached.gradient, direction)
         secant = slope / (slope - curved) if curved > slope else 0.5
         length *= min(max(secant, 0.1), 0.5)
     return None
 
 
-def minimise_dual(counter: _Counter, start: Point, weight: float, tolerance: float) -> tuple[Point, bool]:
+def minimise_dual(counter: Counter, start: Point, weight: float, tolerance: float) -> tuple[Point, bool]:
     """Solve one proximal problem; return the last point and whether the gradient's RMS fell below the tolerance (σ)."""
-    problem = counter.problem
-    dual = _Dual(problem, start.theta, weight)
-    point, value, gradient = start, dual.value(start), dual.gradient(start)
-    history: deque[tuple[Array, Array, float]] = deque(maxlen=_MEMORY)
-    while _rms(problem, gradient) > tolerance:
-        if counter.exhausted:
-            return point, False
-        direction = _direction(gradient, dual.curvature(point), history)
-        slope = float(np.dot(gradient, direction))
-        found = _search(counter, dual, point, value, direction, slope) if slope < 0 else None
-        if found is None:
-            if not history:
-                return point, False
+    dual = _Dual(counter.problem, start.theta, weight)
+    now = dual.at(start)
+    history: deque[_Pair] = deque(maxlen=_MEMORY)
+    while dual.error(now.gradient) > tolerance:
+        reached = _search(counter, dual, now, _direction(now.gradient, dual.curvature(now.point), history))
+        if reached is None:
+            if counter.exhausted or not history:
+                return now.point, False
             history.clear()
             continue
-        step = found[0].theta - point.theta
-        change = dual.gradient(found[0]) - gradient
-        curvature = float(np.dot(step, change))
+        step = reached.point.theta - now.point.theta
+        change = reached.gradient - now.gradient
+        curvature = dot(step, change)
         if curvature > 0:
-            history.append((step, change, curvature))
-        point, value = found
-        gradient = dual.gradient(point)
-    return point, True
+            history.append(_Pair(step, change, curvature))
+        now = reached
+    return now.point, True
 
 
-def minimise_by_mirror_descent(counter: _Counter, start: Point, passes: int) -> Point:
+def descend_mirror(counter: Counter, start: Point, passes: int) -> Point:
     """Descend the least-squares loss by entropic mirror steps with a halving search; the loss never rises."""
     problem = counter.problem
     point, loss = start, problem.loss(start.marginals)
     step = float(problem.sigma.min()) ** 2 / problem.total
     last = counter.passes + passes
-    while counter.passes < last and step > 0 and not counter.exhausted:
+    while counter.passes < last and not counter.exhausted and step > np.finfo(float).tiny:
         gradient = (point.marginals - problem.values) / np.square(problem.sigma)
         trial = counter.at(point.theta - step * gradient)
-        reached = np.inf if trial is None else problem.loss(trial.marginals)
-        if trial is None or not reached <= loss - 0.5 * float(np.dot(gradient, point.marginals - trial.marginals)):
-            step *= 0.5
-            if step < np.finfo(float).tiny:
-                break
-            continue
-        point, loss = trial, reached
-        step *= 1.5
+        if trial is not None:
+            reached = problem.loss(trial.marginals)
+            if reached <= loss - 0.5 * dot(gradient, point.marginals - trial.marginals):
+                point, loss = trial, reached
+                step *= 1.5
+                continue
+        step *= 0.5
     return point
 
 
@@ -212,25 +238,24 @@ def fit(
     problem: Problem, start: Array, *, max_passes: int, tolerance: float, improvement: float, proximal_weight: float
 ) -> Fit:
     """Take proximal steps until the loss stops falling; see ``SolverOptions`` for the parameters."""
-    counter = _Counter(problem, max_passes)
+    counter = Counter(problem, max_passes)
     point = counter.at(start) or counter.at(np.zeros_like(start))
     if point is None:
         raise FloatingPointError("uniform potentials leave no representable probability")
     if not start.size:
-        return Fit(start, point.marginals, problem.loss(point.marginals), counter.passes, converged=True)
+        return Fit(start, problem.loss(point.marginals), counter.passes, converged=True)
     weight = proximal_weight / float(np.median(problem.sigma))
     loss = problem.loss(point.marginals)
     converged = False
     while not (converged or counter.exhausted):
         reached, solved = minimise_dual(counter, point, weight, tolerance)
         found = problem.loss(reached.marginals)
-        if solved:
-            converged = loss - found <= improvement * found
-        elif not found < loss:
-            reached = minimise_by_mirror_descent(counter, point, max_passes // 2)
+        converged = solved and loss - found <= improvement * found
+        if not solved and not found < loss:
+            reached = descend_mirror(counter, point, max_passes)
             found = problem.loss(reached.marginals)
-            if loss - found <= improvement * found:
-                break
         if found < loss:
             point, loss = reached, found
-    return Fit(point.theta, point.marginals, loss, counter.passes, converged)
+        elif not converged:
+            break
+    return Fit(point.theta, loss, counter.passes, converged)

@@ -3,18 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from accounting.errors import ConfigError
 from mechanisms.pgm.axes import Array, Axes, axes_of
-from mechanisms.pgm.backends import has_numba
+from mechanisms.pgm.backends import Backend, engine_type
 from mechanisms.pgm.contraction import Program, plan
 from mechanisms.pgm.domain import Clique, Domain
 from mechanisms.pgm.inference import Engine
 from mechanisms.pgm.junction_tree import BYTES_PER_CELL, JunctionTree, junction_tree
 
-Zeros = Mapping[Clique, "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"]
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+Zeros = Mapping[Clique, Bools]
 
 
 @lru_cache(maxsize=16)
@@ -22,15 +24,6 @@ def _planned(domain: Domain, measured: tuple[int, ...], fixed: tuple[int, ...]) 
     axes = axes_of(domain)
     tree = junction_tree(axes, (*measured, *fixed))
     return tree, plan(axes, tree, measured, fixed)
-
-
-def _engine_type() -> type[Engine]:
-    """Return the fastest backend that is installed: numba's interpreter, else NumPy."""
-    if not has_numba():
-        return Engine
-    from mechanisms.pgm.inference_numba import NumbaEngine
-
-    return NumbaEngine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +56,7 @@ def check_zeros(axes: Axes, zeros: Zeros) -> dict[int, Array]:
         if not clique or len(set(clique)) != len(clique) or cells.dtype != np.bool_ or cells.shape != shape:
             raise ConfigError(f"zeros of {clique}: give a boolean table of shape {shape}, True where impossible")
         mask = axes.mask(clique)
-        possible = axes.inward(1.0 - cells, tuple(clique))
+        possible = axes.inward(np.where(cells, 0.0, 1.0), tuple(clique))
         allowed[mask] = possible * allowed.get(mask, 1.0)
     return dict(sorted(allowed.items()))
 
@@ -79,12 +72,19 @@ def _uncovered(axes: Axes, covering: Sequence[int], extra: Iterable[int]) -> lis
 
 
 def build(
-    axes: Axes, measured: Sequence[int], allowed: Mapping[int, Array], extra: Iterable[int], max_cells: int
+    axes: Axes,
+    measured: Sequence[int],
+    allowed: Mapping[int, Array],
+    extra: Iterable[int],
+    *,
+    max_cells: int,
+    backend: Backend = "auto",
 ) -> Structure:
     """Build the structure of a model with these measured cliques.
 
     Raises:
-        ConfigError: the junction tree has more than ``max_cells`` cells, or the zeros leave no possible row.
+        ConfigError: the junction tree has more than ``max_cells`` cells, the zeros leave no possible row, or the
+            backend is not installed.
     """
     masks, beside = tuple(sorted(measured)), tuple(sorted(set(extra)))
     free = _uncovered(axes, [*masks, *allowed], beside)
@@ -93,16 +93,16 @@ def build(
     cells = sum(axes.cells(clique) for clique in tree.cliques)
     if cells > max_cells:
         raise ConfigError(
-            f"the model needs {cells} cells ({cells * BYTES_PER_CELL / 1e6:.0f} MB), more than the limit of {max_cells}; "
-            "measure fewer or smaller marginals, or raise the limit"
+            f"the model needs {cells} cells ({cells * BYTES_PER_CELL / 1e6:.0f} MB), more than the limit of "
+            f"{max_cells}; measure fewer or smaller marginals, or raise the limit"
         )
     tables = [*allowed.values(), *(np.ones(axes.shape(mask)) for mask in free)]
-    backend = _engine_type()
-    engine = backend(axes, program, tables, None)
+    engine = engine_type(backend, cells)(axes, program, tables)
     if not allowed:
         return Structure(axes, tree, masks, beside, engine, None)
     uniform = engine.run(np.zeros(sum(axes.cells(mask) for mask in masks)))
     if uniform is None:
         raise ConfigError("the declared impossible combinations leave no possible row")
     support = (uniform[1] > 0).astype(np.float64)
-    return Structure(axes, tree, masks, beside, backend(axes, program, tables, support), support)
+    engine.restrict(support)
+    return Structure(axes, tree, masks, beside, engine, support)
