@@ -122,3 +122,17 @@ def create_workspace(folder: Path) -> tuple[Path, ...]:
             file.write(text)
         written.append(path)
     return tuple(written)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a new text file.
+
+    Raises:
+        ConfigError: it is there already; nothing was overwritten.
+        OSError: it cannot be written.
+    """
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ConfigError(f"{path} is there already; nothing was overwritten") from None

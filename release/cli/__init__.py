@@ -16,7 +16,7 @@ VERSION_MESSAGE = "%(prog)s %(version)s"
     cls=LazyGroup,
     lazy={
         "init": ("release.cli.init:init", "Make a workspace: a folder for one steward's releases."),
-        "schema": ("release.cli.schema:schema", "Check a table against its public schema, or show the schema."),
+        "schema": ("release.cli.schema:schema", "Draft or show a public schema, or check a table against it."),
         "plan": ("release.cli.plan:plan", "Show what a release would cost and how exact it would be; spends nothing."),
         "run": ("release.cli.run:run", "Make a release: ask, pay, model, write and sign."),
         "audit": ("release.cli.audit:audit", "Audit a mechanism, or a release's claim."),

@@ -1,9 +1,10 @@
-"""``dprelease schema``: check a table against its public schema, or show the schema."""
+"""``dprelease schema``: draft or show a public schema, or check a table against it."""
 
 from pathlib import Path
 
 import click
 
+from release.cli.authoring import from_dictionary, from_public, new
 from release.cli.console import emit
 from release.cli.options import json_option, workspace_option
 
@@ -18,7 +19,11 @@ schema_option = click.option(
 
 @click.group()
 def schema() -> None:
-    """Check a table against its public schema, or show the schema."""
+    """Draft or show a public schema, or check a table against it."""
+
+
+for _command in (new, from_dictionary, from_public):
+    schema.add_command(_command)
 
 
 @schema.command("show")
