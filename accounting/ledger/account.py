@@ -107,12 +107,11 @@ class Account:
         if not describes(question, event):
             raise QueryRefused("the question's description states another noise than its event; nothing was spent")
         with self._store.write() as ledger:
-            earlier = ledger.question(release.release_id, request_id)
+            totals, earlier = ledger.step(release.label, release.release_id, request_id)
             if earlier is not None:
                 stored = self._repeat(ledger, request_id, digest, earlier)
                 if stored is not None:
                     return stored
-            totals = ledger.totals(release.release_id)
             if totals.closed:
                 raise BudgetRefused(
                     f"release {release.release_id!r} is closed and takes no further question; nothing was spent",
@@ -208,7 +207,7 @@ class Account:
     def _granted(self, ledger: Reading, grant: Grant, status: str) -> ReleaseTotals:
         if not isinstance(grant, Grant) or grant.release_id != self.release_id:
             raise LedgerError("the grant is not of this release")
-        question = ledger.question(grant.release_id, grant.request_id)
+        totals, question = ledger.step(self.label, grant.release_id, grant.request_id)
         if question is None or (question.grant, question.digest, question.amount, question.delta) != (
             grant.entry,
             grant.digest,
@@ -218,7 +217,6 @@ class Account:
             raise LedgerError("the grant is not in the ledger")
         if question.status != status:
             raise LedgerError(f"the grant of entry {grant.entry} is {question.status}, not {status}")
-        totals = ledger.totals(grant.release_id)
         if totals.closed:
             raise LedgerError(f"release {self.release_id!r} is closed; the grant of entry {grant.entry} stays spent")
         return totals

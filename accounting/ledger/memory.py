@@ -80,9 +80,14 @@ class MemoryStore:
         """Return the totals of a release that exists."""
         return self._totals[release_id]
 
-    def question(self, release_id: str, request_id: str) -> Question | None:
-        """Return a question's state, or None when the request id was never used."""
-        return self._questions[release_id].get(request_id)
+    def step(
+        self,
+        label: str,  # noqa: ARG002  # a database reads the dataset's last entry on the way
+        release_id: str,
+        request_id: str,
+    ) -> tuple[ReleaseTotals, Question | None]:
+        """Return the totals of a release that exists, and a question's state or None when its id was never used."""
+        return self._totals[release_id], self._questions[release_id].get(request_id)
 
     def questions(self, release_id: str) -> dict[str, Question]:
         """Return the state of every question of a release by its request id, in order of asking."""

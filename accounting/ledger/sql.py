@@ -54,6 +54,7 @@ _QUESTIONS = _all(_OF_RELEASE & ENTRIES.c.request.is_not(None))
 _STANDINGS = _all(_OF_LABEL & (ENTRIES.c.subject == "standing"))
 _SIZE = select(func.coalesce(func.max(_NUMBER) + 1, 0))
 _ENDS = select(_SIZE.scalar_subquery(), _LAST_OF_LABEL.scalar_subquery())
+_STEP = select(*_ENDS.selected_columns, _LAST_OF_RELEASE.scalar_subquery(), _LAST_OF_REQUEST.scalar_subquery())
 _LAST_BEFORE = select(func.max(_NUMBER)).where(_OF_LABEL, bindparam("size") > _NUMBER)
 _AFTER = bindparam("after") < _NUMBER
 _PAGE = select(_NUMBER, ENTRIES.c.line).where(_AFTER).order_by(_NUMBER).limit(1000)
@@ -117,6 +118,7 @@ class SqlView:
     def __init__(self, connection: Connection, dialect: Dialect) -> None:
         self._connection = connection
         self._dialect = dialect
+        self._end: tuple[str, int, bytes | None] | None = None
 
     def dataset(self, label: str) -> Dataset | None:
         """Return a dataset, or None when the label was never opened."""
@@ -151,10 +153,17 @@ class SqlView:
         """Return the totals of a release that exists."""
         return release_totals_from(self._sure(_LAST_OF_RELEASE, release=release_id))
 
-    def question(self, release_id: str, request_id: str) -> Question | None:
-        """Return a question's state, or None when the request id was never used."""
-        last = self._body(_LAST_OF_REQUEST, release=release_id, request=request_id)
-        return None if last is None else question_from(last)
+    def step(self, label: str, release_id: str, request_id: str) -> tuple[ReleaseTotals, Question | None]:
+        """Return the totals of a release that exists, and a question's state or None when its id was never used."""
+        keys = {"label": label, "release": release_id, "request": request_id}
+        row = self._connection.execute(_STEP, keys).one()
+        self._end = (label, row[0], row[1])
+        of_release, of_request = row[2], row[3]
+        body = from_line(of_release)
+        totals = release_totals_from(body)
+        if of_request is None:
+            return totals, None
+        return totals, question_from(body if of_request == of_release else from_line(of_request))
 
     def questions(self, release_id: str) -> dict[str, Question]:
         """Return the state of every question of a release by its request id, in order of asking."""
@@ -236,8 +245,7 @@ class SqlView:
 
     def append(self, draft: Draft) -> int:
         """Append an entry and return its number."""
-        ends = self._connection.execute(_ENDS, {"label": draft.label}).one()
-        number, last = int(ends[0]), ends[1]
+        number, last = self._end_of(draft.label)
         body = body_of(draft, number, None if last is None else hashlib.sha256(last).hexdigest(), today())
         check_body(body)
         line = to_line(body)
@@ -245,6 +253,7 @@ class SqlView:
         keys = {"label": label, "subject": subject, "release": release, "request": request}
         self._connection.execute(_ADD_ENTRY, {"number": number, **keys, "line": line})
         keep_hashes(self._connection, number, line, self.hash_at)
+        self._end = (draft.label, number + 1, line)
         return number
 
     def keep_answer(self, entry: int, answer: bytes) -> None:
@@ -263,6 +272,13 @@ class SqlView:
 
     def _count(self, table: Table) -> int:
         return int(self._connection.execute(select(func.count()).select_from(table)).scalar_one())
+
+    def _end_of(self, label: str) -> tuple[int, bytes | None]:
+        """Return the next number and the dataset's last line; what this transaction read before is still so."""
+        if self._end is None or self._end[0] != label:
+            row = self._connection.execute(_ENDS, {"label": label}).one()
+            self._end = (label, row[0], row[1])
+        return self._end[1:]
 
     def _body(self, query: Select[bytes], **keys: str) -> dict[str, Json] | None:
         line = self._connection.execute(query, keys).scalar_one_or_none()

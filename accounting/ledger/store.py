@@ -169,8 +169,8 @@ class Reading(Protocol):
         """Return the totals of a release that exists."""
         ...
 
-    def question(self, release_id: str, request_id: str) -> Question | None:
-        """Return a question's state, or None when the request id was never used."""
+    def step(self, label: str, release_id: str, request_id: str) -> tuple[ReleaseTotals, Question | None]:
+        """Return the totals of a release that exists, and a question's state or None when its id was never used."""
         ...
 
     def questions(self, release_id: str) -> dict[str, Question]:

