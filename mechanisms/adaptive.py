@@ -97,7 +97,7 @@ class AdaptiveConfig:
         lines = [PlannedQuestions("marginals", "every one-way marginal, in one question", 1, opening)]
         if rounds:
             rest = total - opening
-            lines.append(PlannedQuestions(choosing, purpose, rounds, rest))
+            lines.append(PlannedQuestions(choosing, purpose, rounds, rest * self.select_fraction))
             lines.append(PlannedQuestions("marginals", "the marginal chosen in each round", rounds, rest))
         return Draft(Plan(cap.law, tuple(lines), total), candidates, rounds)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SCHEMA_NAME = "schema.json"
 LEDGER_NAME = "ledger.jsonl"
+AUDIT_NAME: Final = "audit.json"
 ISOLATION: Final = "in-process"
 _SPARE_BYTES = 50_000_000
 _BYTES_PER_VALUE = 16
@@ -63,6 +64,7 @@ class Finished:
         run: the run's own file.
         result: the synthetic rows and the transcript.
         settlement: what the ledger says, equal to the transcript.
+        audit: the ``audit.json`` of an audit that was made for this release, or None.
     """
 
     prepared: Prepared
@@ -71,6 +73,7 @@ class Finished:
     run: RunFile
     result: MechanismResult
     settlement: Settlement
+    audit: bytes | None = None
 
 
 def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
@@ -91,8 +94,14 @@ def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
     partial.mkdir()
     write_table(partial, finished.result.synthetic, prepared.config.output.formats)
     write_bounds(partial, finished.result.error_bounds)
+    if prepared.config.output.model and finished.result.fitted is not None:
+        finished.result.fitted.save(partial)
+    if prepared.config.output.marginals:
+        write_marginals(partial / MARGINALS_NAME, prepared.schema, finished.result.transcript)
     (partial / SCHEMA_NAME).write_bytes(canonical_bytes(prepared.schema.to_json()))
     (partial / LEDGER_NAME).write_bytes(b"".join(finished.ledger.export(prepared.dataset.label)))
+    if finished.audit is not None:
+        (partial / AUDIT_NAME).write_bytes(finished.audit)
     manifest = build_manifest(make_record(finished, tuple(sorted(path.name for path in partial.iterdir()))))
     write_signed(partial, manifest, [key])
     _make_durable(partial, finished.settlement.day)

@@ -52,6 +52,7 @@ class Job:
         watch: is told of each step, in public terms.
         stopper: turns signals into a stop between questions.
         entropy: the source of the privacy noise; anything but the operating system makes the run a test.
+        audit: the ``audit.json`` of an audit of this mechanism that goes into the release.
     """
 
     prepared: Prepared
@@ -60,6 +61,7 @@ class Job:
     watch: Watcher = silent
     stopper: Stopper = field(default_factory=Stopper)
     entropy: Entropy = field(default_factory=OsEntropy)
+    audit: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ def _carry_out(job: Job, run: RunFile, rows: PrivateRows, open_account: Callable
             account = open_account()
         result = ask_everything(job, account, run, rows)
         settlement = settle(job, account, result)
-        manifest = write_release(Finished(job.prepared, job.ledger, account, run, result, settlement), job.key)
+        manifest = write_release(Finished(job.prepared, job.ledger, account, run, result, settlement, job.audit), job.key)
         job.stopper.ignore()
         folder = put_in_place(job.prepared.workspace.release_folder(run.release_id))
     except BaseException as error:
