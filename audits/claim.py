@@ -40,7 +40,7 @@ class ClaimCheck:
 
 
 def check_sum(what: str, amounts: Sequence[Fraction], stated: Fraction) -> ClaimCheck:
-    """Add amounts as rationals, again as integers over their common denominator, and compare both with the statement."""
+    """Add amounts as rationals and again as integers over a common denominator; compare both with the statement."""
     rational = sum(amounts, Fraction(0))
     common = math.lcm(*(amount.denominator for amount in amounts)) if amounts else 1
     numerator = 0

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from accounting.budget import Cap, Law, Rho
 from accounting.convert import delta
-from mechanisms.base import Plan
 from audits.statistics import error_rate_at
 from audits.transcript.likelihood import SELECTION_MU_SQUARED
+from mechanisms.base import Plan
 
 _MU_SQUARED_PER_RHO = {"select": 8 * SELECTION_MU_SQUARED}
 _GAUSSIAN_MU_SQUARED_PER_RHO = Fraction(2)

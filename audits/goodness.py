@@ -48,7 +48,7 @@ def gaussian_fit(variance: Fraction, draws: int, entropy: Entropy) -> Goodness:
         _outside(noise, sigma, 1.0),
         _outside(noise, sigma, 2.5),
         _spread(noise, sigma),
-        _repeats(noise, sigma),
+        _repeats(noise),
     )
     return Goodness(f"rounded Gaussian, sigma {sigma:.6g}", noise.size, min(1.0, len(p_values) * min(p_values)))
 
@@ -135,7 +135,7 @@ def _spread(noise: Ints, sigma: float) -> float:
     return float(2 * ndtr(-abs(float((noise.astype(np.float64) ** 2).mean()) - second) / deviation))
 
 
-def _repeats(noise: Ints, sigma: float) -> float:
+def _repeats(noise: Ints) -> float:
     """Test that a handle's noise is unlike the one before it: a source that hands out its words again repeats it."""
     from scipy.special import ndtr
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 from accounting.budget import Cap
 from accounting.canonical import Json
 from accounting.exact import to_text
-from accounting.planted import OsEntropy
+from accounting.planted import Entropy, OsEntropy, SeededEntropy
 from accounting.queries import Select
 from accounting.schema import Schema
 from accounting.unit import NEIGHBOURING, PrivacyUnit, unit_to_json
@@ -104,6 +104,7 @@ def audit_mechanism(
     runs: int | None = None,
     keep: Path | None = None,
     say: Say = lambda _: None,
+    seed: int | None = None,
 ) -> AuditDocument:
     """Audit a mechanism as configured, on throw-away ledgers and planted tables; no private table is read.
 
@@ -114,6 +115,7 @@ def audit_mechanism(
         runs: runs a side of the main pair; None for as many as the level's time permits.
         keep: a file that keeps finished runs, so that a stopped audit can be continued with it.
         say: is told what happens, and how long it will take before it starts.
+        seed: None for the operating system's randomness; a number makes tests repeatable.
 
     Raises:
         ConfigError: the mechanism cannot be calibrated, or ``keep`` belongs to another audit.
@@ -123,19 +125,18 @@ def audit_mechanism(
     claims = claims_of(mechanism.plan, subject.cap)
     pairs = worst_case_pairs(schema, subject.unit)
     say("record and replay every question")
-    replays = [record_and_replay(mechanism, subject.cap, pair, entropy=OsEntropy()) for pair in pairs]
+    entropy = OsEntropy() if seed is None else SeededEntropy(seed)
+    replays = [record_and_replay(mechanism, subject.cap, pair, entropy=entropy) for pair in pairs]
     say("goodness of fit of the samplers")
-    fits = _fits(mechanism, subject.cap, pairs[0], level)
+    fits = _fits(mechanism, subject.cap, pairs[0], level, entropy)
     planned = _plan_runs(mechanism, subject.cap, pairs, claims, level, processes, runs, say)
-    tests, black_box = [], None
+    tests = []
     with Kept.open(keep, subject_digest(subject, schema)) as kept:
         for pair, count in zip(pairs, planned, strict=True):
-            experiment = Experiment(mechanism, subject.cap, pair)
+            experiment = Experiment(mechanism, subject.cap, pair, seed)
             observed = _observe(experiment, count, claims, len(pairs), processes, kept, say)
             tests.append(observed)
-            if pair is pairs[0]:
-                black_box = _black_box(pair.name, observed.observations, claims)
-    assert black_box is not None  # noqa: S101 - worst_case_pairs is never empty
+    black_box = _black_box(tests[0].pair, tests[0].observations, claims)
     return _judge(subject, level, schema, claims, tests, black_box, replays, fits)
 
 
@@ -164,7 +165,7 @@ class _Observed:
         return _errors(self.observations, lambda seen: seen.guessed)
 
 
-def _plan_runs(
+def _plan_runs(  # noqa: PLR0917 - the parts of one audit, each once
     mechanism: CalibratedMechanism,
     release_cap: Cap,
     pairs: tuple[Pair, ...],
@@ -194,7 +195,7 @@ def _plan_runs(
     return [main, *[side] * (len(pairs) - 1)]
 
 
-def _observe(
+def _observe(  # noqa: PLR0917 - the parts of one audit, each once
     experiment: Experiment,
     runs: int,
     claims: tuple[Claim, ...],
@@ -218,7 +219,9 @@ def _observe(
         return any(process.rejects for process in processing.values())
 
     done = kept.chunks(name)[: runs // CHUNK]
-    stopped = any([take(chunk) for chunk in done])
+    stopped = False
+    for chunk in done:
+        stopped = take(chunk) or stopped
     if not stopped:
         chunks = range(len(done), runs // CHUNK)
         for number, chunk in observe(experiment, chunks, processes=processes):
@@ -255,18 +258,20 @@ def _errors(observations: list[Observation], present: Callable[[Observation], bo
     return ErrorCounts(len(observations) // 2, positives, negatives)
 
 
-def _fits(mechanism: CalibratedMechanism, release_cap: Cap, pair: Pair, level: Level) -> list[Goodness]:
+def _fits(
+    mechanism: CalibratedMechanism, release_cap: Cap, pair: Pair, level: Level, entropy: Entropy
+) -> list[Goodness]:
     """Test the noise and the selections at the parameters that one run uses."""
-    steps = record(mechanism, release_cap, pair, pair.absent, entropy=OsEntropy(), seed=0).steps
+    steps = record(mechanism, release_cap, pair, pair.absent, entropy=entropy, seed=0).steps
     variances = sorted({step.query.variance for step in steps if not isinstance(step.query, Select)})
     epsilons = sorted({step.query.epsilon for step in steps if isinstance(step.query, Select)})
     draws, selections = _DRAWS[level]
-    fits = [gaussian_fit(variance, draws, OsEntropy()) for variance in {variances[0], variances[-1]}]
-    fits += [selection_fit(epsilon, selections, OsEntropy()) for epsilon in epsilons[-1:]]
+    fits = [gaussian_fit(variance, draws, entropy) for variance in {variances[0], variances[-1]}]
+    fits += [selection_fit(epsilon, selections, entropy) for epsilon in epsilons[-1:]]
     return fits
 
 
-def _judge(
+def _judge(  # noqa: PLR0917 - the parts of one audit, each once
     subject: Subject,
     level: Level,
     schema: Schema,

@@ -192,7 +192,7 @@ def curator_exact(query: Query, pair: Pair, rows: Rows) -> list[int]:
     return [int(number) for number in exact]
 
 
-def _another_course(
+def _another_course(  # noqa: PLR0917 - a run has as many parts
     mechanism: CalibratedMechanism,
     cap: Cap,
     pair: Pair,

@@ -1,4 +1,4 @@
-"""Exact bounds from counts of errors: what error rates say about μ and about total variation, and how many runs it takes.
+"""Exact bounds from counts of errors: what error rates say about μ and total variation, and how many runs it takes.
 
 The two hypotheses are "the unit is absent" and "the unit is present". A test that guesses one of them errs with rates α
 (absent, guessed present) and β (present, guessed absent). Every μ-GDP mechanism has α + β ≥ 2Φ(−μ/2), at every

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from release.manifest import Manifest
     from release.prepared import Prepared
 
-AUDIT_NAME: Final = "audit.json"
 ATTESTATIONS: Final = "attestations"
 _SUFFIX = ".dsse.json"
 

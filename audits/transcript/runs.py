@@ -60,22 +60,20 @@ class Experiment:
     def chunk(self, number: int, size: int = CHUNK) -> list[Observation]:
         """Run ``size`` times on each table, by turns."""
         replay = Replay(self.pair)
-        observations = []
-        for index in range(number * size, (number + 1) * size):
-            for present in (False, True):
-                observations.append(self._observe(replay, index, present=present))
-        return observations
+        indices = range(number * size, (number + 1) * size)
+        return [self._observe(replay, index, present=present) for index in indices for present in (False, True)]
 
     def _observe(self, replay: Replay, index: int, *, present: bool) -> Observation:
         seed = None if self.seed is None else (self.seed << 32) + 2 * index + present
         rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
-        evidence, synthetic = self.one_run(replay, rng, OsEntropy() if seed is None else SeededEntropy(seed), present)
+        entropy = OsEntropy() if seed is None else SeededEntropy(seed)
+        evidence, synthetic = self.one_run(replay, rng, entropy, present=present)
         guessed = evidence.log_ratio > 0 or (evidence.log_ratio == 0 and bool(rng.integers(2)))
         alike = share_alike(synthetic, self.pair)
         return Observation(present, evidence.log_ratio, guessed, evidence.value, evidence.mu_squared, alike)
 
     def one_run(
-        self, replay: Replay, rng: np.random.Generator, entropy: Entropy, present: bool
+        self, replay: Replay, rng: np.random.Generator, entropy: Entropy, *, present: bool
     ) -> tuple[Evidence, SyntheticTable]:
         """Run once and weigh the transcript."""
         rows = self.pair.present if present else self.pair.absent

@@ -62,8 +62,8 @@ def mechanism(
     """Audit the mechanism that a release.toml configures, on planted tables.
 
     Runs it thousands of times on pairs of made-up tables that differ by one unit, behind throw-away ledgers, and weighs
-    each run's whole transcript. Replays every question, tests the noise, and tries the synthetic rows alone. The private
-    file is not opened and nothing is spent. Leaves with exit code 1 when the claim is falsified.
+    each run's whole transcript. Replays every question, tests the noise, and tries the synthetic rows alone. The
+    private file is not opened and nothing is spent. Leaves with exit code 1 when the claim is falsified.
     """
     from accounting.ledger import Ledger
     from release.auditing import attest as sign

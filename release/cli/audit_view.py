@@ -1,6 +1,6 @@
 """An audit as text: every figure with what it means."""
 
-from audits.document import AuditDocument
+from audits.document import AuditDocument, BlackBoxPart
 from release.cli.console import table
 
 
@@ -32,11 +32,10 @@ def audit_text(document: AuditDocument) -> str:
                 for part in document.pairs
             ],
         ),
-        f"mu >= is a lower bound at {1 - document.significance:.0%} confidence; power is the chance to catch noise of "
-        "half the declared scale.",
+        f"mu >= is a lower bound at {1 - document.significance:.0%} confidence;",
+        "power is the chance to catch noise of half the declared scale.",
         "",
-        f"Synthetic rows alone: {document.black_box.false_positives} + {document.black_box.false_negatives} errors in "
-        f"{document.black_box.runs_each_side} runs a side, mu >= {document.black_box.lower_bound:.4f}",
+        _black_box_text(document.black_box),
         "",
         "Record and replay:",
     ]
@@ -48,3 +47,8 @@ def audit_text(document: AuditDocument) -> str:
     lines += [f"  {fit.sampler}: {fit.draws} draws, p = {fit.p_value:.3g}: {fit.verdict}" for fit in document.goodness]
     lines += ["", f"Verdict: {document.verdict}. {document.no_proof}"]
     return "\n".join(lines)
+
+
+def _black_box_text(part: BlackBoxPart) -> str:
+    errors = f"{part.false_positives} + {part.false_negatives} errors in {part.runs_each_side} runs a side"
+    return f"Synthetic rows alone: {errors}, mu >= {part.lower_bound:.4f}"

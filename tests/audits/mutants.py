@@ -41,7 +41,7 @@ NOISE_LEVEL = 1e-6
 """An audit that rejects at this level has caught the mutant; the tests are seeded, so that they repeat."""
 
 
-def transcripts(kind: str = "independent", *, amount: str = "2", runs: int = 80, place: int = 0) -> bool:
+def transcripts(kind: str = "independent", *, amount: str = "2", runs: int = 120, place: int = 0) -> bool:
     """Whether the transcript audit falsifies a claim; ten rows a person keep the noise well above its rounding."""
     schema, unit = flags("a", "b", "c", person=True), PersonUnit("id", 10)
     mechanism, release_cap = calibrated(kind, schema, amount=amount, unit=unit)
@@ -100,9 +100,8 @@ def _events(change):
     """Replace the price table in the curator and, since mechanisms budget by it, in the asker."""
 
     def plant(patch):
-        patched = lambda query, unit: change(query, unit)  # noqa: E731
-        patch.setattr(TABLE, "question_event", patched)
-        patch.setattr(mechanisms.asking, "question_event", patched)
+        patch.setattr(TABLE, "question_event", change)
+        patch.setattr(mechanisms.asking, "question_event", change)
 
     return plant
 
@@ -399,7 +398,7 @@ MUTANTS = (
         lambda patch: patch.setattr(TABLE, "select_softmax", _permute_and_flip),
         lambda: not selections_fit(draws=1000),
     ),
-    Mutant("double spend (P4)", "transcripts", _double_spend, lambda: transcripts(amount="4", runs=200)),
+    Mutant("double spend (P4)", "transcripts", _double_spend, lambda: transcripts(amount="4", runs=300)),
     Mutant("sensitivity halved (P18)", "replay", _events(_half_sensitivity), lambda: "charged" in replayed()),
     Mutant("composition count dropped", "replay", _events(_no_composition), lambda: "charged" in replayed()),
     Mutant(
@@ -410,9 +409,7 @@ MUTANTS = (
     ),
     Mutant("selection charged half", "replay", _prices(_half_selection_price), lambda: "charged" in replayed()),
     Mutant("unpaid one-way round (P5)", "replay", _unpaid_one_ways, lambda: "charged" in replayed()),
-    Mutant(
-        "same request id, another question (P47)", "replay", _answers_again, lambda: "one entry" in replayed("aim")
-    ),
+    Mutant("same request id, another question (P47)", "replay", _answers_again, lambda: "one entry" in replayed("aim")),
     Mutant(
         "domain from data (P23)",
         "replay",
