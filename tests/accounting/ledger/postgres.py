@@ -18,8 +18,9 @@ SHARED_MEMORY = Path("/dev/shm")  # syncs in memory: quick, and SIGKILL leaves t
 
 
 def quick_folder() -> Path:
-    """Make a temporary folder, in memory where there is one."""
-    parent = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
+    """Make a temporary folder, in memory where there is enough."""
+    roomy = os.access(SHARED_MEMORY, os.W_OK) and shutil.disk_usage(SHARED_MEMORY).free > 2**30
+    parent = SHARED_MEMORY if roomy else None
     return Path(tempfile.mkdtemp(prefix="dprelease-", dir=parent))
 
 
@@ -56,7 +57,8 @@ class Server:
         subprocess.run(command, check=True, cwd=self.home, stdout=subprocess.DEVNULL, **self.user)
 
     def start(self) -> None:
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.home}"
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.home} "
+        options += "-c shared_buffers=16MB -c max_connections=40"
         self.run("pg_ctl", "-D", self.data, "-l", self.log, "-o", options, "-w", "start")
 
     def crash(self) -> None:
