@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
 from mechanisms.bounds import ErrorBounds
 from mechanisms.table import SyntheticTable
+
+if TYPE_CHECKING:
+    from mechanisms.fitted import FittedModel
 
 QuestionKind = Literal["total", "marginals", "select", "errors", "votes"]
 
@@ -101,6 +104,7 @@ class MechanismResult:
         transcript: every question and answer, in order.
         error_bounds: how far the synthetic rows may be from the private table, marginal by marginal.
         model: the fitted model where the mechanism has one.
+        fitted: the model that the rows were drawn from, with its decoder, where there is one.
         notes: public facts for the manifest and the report (rounds run, model size, …), JSON values.
     """
 
@@ -108,6 +112,7 @@ class MechanismResult:
     transcript: tuple[Asked, ...]
     error_bounds: ErrorBounds
     model: Any = None
+    fitted: "FittedModel | None" = None
     notes: dict[str, Json] = field(default_factory=dict)
 
 

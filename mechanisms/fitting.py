@@ -9,6 +9,7 @@ from accounting.queries import Clique
 from mechanisms.asking import Asker
 from mechanisms.base import MechanismResult
 from mechanisms.bounds import Released, error_bounds
+from mechanisms.fitted import FittedModel
 from mechanisms.noisy import NoisyTable
 from mechanisms.offers import Offers
 from mechanisms.opening import Opening
@@ -98,7 +99,8 @@ class Fitting:
             "model_cliques": [list(clique) for clique in self.model.cliques],
             "model_size_mb": round(model_size_mb(self.domain, self.structure), 6),
         }
-        return MechanismResult(synthetic, asker.transcript, bounds, self.model, notes)
+        fitted = FittedModel(self.model, self.hybrid)
+        return MechanismResult(synthetic, asker.transcript, bounds, self.model, fitted, notes)
 
     @property
     def _tables(self) -> tuple[NoisyTable, ...]:

@@ -82,7 +82,7 @@ class Independent:
         released = Released(cells, {column.name: column.cells for column in self.schema.columns}, output.scale)
         cliques = [(name,) for name in names]
         bounds = error_bounds(cliques, tables, (), Offers(), released, total=total.at_least_one)
-        return MechanismResult(synthetic, asker.transcript, bounds, None, output.facts)
+        return MechanismResult(synthetic, asker.transcript, bounds, notes=output.facts)
 
 
 def check_one_way_cells(schema: Schema) -> None:

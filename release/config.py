@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from accounting.budget import Law
 from accounting.canonical import Json
@@ -66,10 +66,12 @@ class BudgetTable(_Table):
 
 
 class OutputTable(_Table):
-    """``[output]``: how many rows are written, and in which formats."""
+    """``[output]``: how many rows are written, in which formats, and whether model and noisy marginals go with them."""
 
     rows: Annotated[StrictInt, Field(ge=0)] | Literal["noisy"] = "noisy"
     formats: Annotated[tuple[Format, ...], Field(min_length=1)] = ("csv",)
+    model: StrictBool = False
+    marginals: StrictBool = False
 
     @model_validator(mode="after")
     def _distinct(self) -> "OutputTable":
@@ -133,12 +135,14 @@ class ReleaseConfig(_Table):
             )
             if isinstance(value, Fraction)
         }
+        output: dict[str, Json] = {"rows": self.output.rows, "formats": list(self.output.formats)}
+        output |= {key: True for key in ("model", "marginals") if getattr(self.output, key)}
         return {
             "version": self.version,
             "dataset": self.dataset,
             "unit": unit_to_json(self.unit.unit),
             "budget": budget,
-            "output": {"rows": self.output.rows, "formats": list(self.output.formats)},
+            "output": output,
         }
 
     def check_law(self, law: Law) -> None:

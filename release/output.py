@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from accounting.errors import DpReleaseError
+from accounting.errors import ConfigError, DpReleaseError
 from accounting.schema import BooleanColumn, Column, DateColumn, DatetimeColumn, IntegerColumn, RealColumn, Schema
 from mechanisms.table import SyntheticTable
 from release.config import Format
@@ -50,6 +50,19 @@ def write_table(folder: Path, table: SyntheticTable, formats: tuple[Format, ...]
         check_table(path, table)
         paths.append(path)
     return tuple(paths)
+
+
+def write_rows(path: Path, table: SyntheticTable) -> None:
+    """Write rows to one new file, typed where it ends in .parquet and CSV elsewhere, and read it back.
+
+    Raises:
+        ConfigError: the file is there already; nothing was overwritten.
+        OSError: it cannot be written.
+    """
+    if path.exists():
+        raise ConfigError(f"{path} is there already; nothing was overwritten")
+    _WRITERS["parquet" if path.suffix == ".parquet" else "csv"](path, table)
+    check_table(path, table)
 
 
 def check_table(path: Path, table: SyntheticTable) -> None:

@@ -21,6 +21,9 @@ from release.workspace import Workspace
 if TYPE_CHECKING:
     from accounting.ledger import DatasetState, Ledger
 
+MODELLED = ("aim", "aim-gdp", "mst")
+"""The mechanisms that can leave a model in the release."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -87,6 +90,8 @@ def prepare(workspace: Workspace, ledger: "Ledger", path: Path) -> Prepared:
     choice.check_law(dataset.law, config.dataset)
     choice.check_delta(workspace.max_delta)
     cap = choice.cap(dataset.law)
+    if config.output.model and config.mechanism_kind not in MODELLED:
+        raise ConfigError(f"{path}: model = true needs a mechanism whose rows come from a model: {', '.join(MODELLED)}")
     mechanism_config = config_from_table(config.mechanism_kind, config.mechanism_options)
     mechanism = mechanism_config.calibrate(cap, unit, schema)
     declared = None if config.output.rows == "noisy" else config.output.rows

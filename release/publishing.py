@@ -12,6 +12,7 @@ from accounting.errors import ConfigError
 from mechanisms.base import MechanismResult
 from release.bounds import write_bounds
 from release.manifest import Manifest, build_manifest
+from release.marginals import MARGINALS_NAME, write_marginals
 from release.output import write_table
 from release.prepared import Prepared
 from release.record import RunRecord

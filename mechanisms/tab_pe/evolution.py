@@ -186,7 +186,7 @@ class TabPE:
         cliques = list(dict.fromkeys([*((name,) for name in names), *(table.clique for table in paid.tables)]))
         bounds = error_bounds(cliques, paid.tables, (), Offers(), released, total=total)
         notes: dict[str, Json] = {**output.facts, "settings": config.to_json()}
-        return MechanismResult(synthetic, paid.transcript, bounds, paid.model, notes)
+        return MechanismResult(synthetic, paid.transcript, bounds, paid.model, notes=notes)
 
 
 def _distinct(candidates: Cells) -> Cells:

@@ -21,6 +21,7 @@ VERSION_MESSAGE = "%(prog)s %(version)s"
         "run": ("release.cli.run:run", "Make a release: ask, pay, model, write and sign."),
         "audit": ("release.cli.audit:audit", "Audit a mechanism, or a release's claim."),
         "verify": ("release.cli.verify:verify", "Check a release folder offline."),
+        "sample": ("release.cli.sample:sample", "Draw more rows from a release's model; spends nothing."),
         "ledger": ("release.cli.ledger:ledger", "Open budgets and look at what was spent."),
         "keys": ("release.cli.keys:keys", "Make signing keys."),
         "budget": ("release.cli.budget:budget", "Convert between ε and δ, ρ, and μ."),
