@@ -102,9 +102,9 @@ def run_release(job: Job, consent: Consent, *, resume: str | None = None) -> Rel
     with job.stopper:
         try:
             rows = _load(job, consent, resume)
-        except KeyboardInterrupt:
+            return _begin(job, rows) if resume is None else _go_on(job, rows, resume)
+        except KeyboardInterrupt:  # one that comes after the allotment has become another error already
             raise Cancelled("stopped; nothing was spent" if resume is None else _NOTHING_FURTHER) from None
-        return _begin(job, rows) if resume is None else _go_on(job, rows, resume)
 
 
 def ask_everything(job: Job, account: "Account", run: RunFile, rows: PrivateRows) -> MechanismResult:
@@ -235,10 +235,9 @@ def _leave(error: BaseException, job: Job, account: "Account") -> NoReturn:
         reason = "the run was given up before"
         further = "It can ask nothing new."
     else:
-        further = (
-            f"`dprelease run --resume {account.release_id}` goes on from the stored answers at no second charge; "
-            f"`dprelease ledger recover {account.release_id}` gives up the rest."
-        )
+        further = f"`dprelease run --resume {account.release_id}` goes on from the stored answers at no second charge."
+        if not state.closed:
+            further += f" `dprelease ledger recover {account.release_id}` gives up what was not granted yet."
     raise StoppedAfterSpending(
         f"{reason.rstrip('.')}. {cost_text(state.granted, account.law)} of the release's "
         f"{cost_text(account.cap.value, account.law)} was spent. {further}"
