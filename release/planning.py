@@ -9,6 +9,7 @@ from accounting.errors import BudgetRefused
 from accounting.events import gaussian_variance
 from accounting.exact import to_text
 from mechanisms.predict import COMPARED, Prediction, advise, predict, side_by_side
+from mechanisms.tab_pe.advice import aim_or_tab_pe
 from release.amounts import cost_text, left_text
 from release.prepared import Prepared
 
@@ -69,6 +70,7 @@ class ReleasePlan:
         rows: the public guess of the number of rows, or None.
         predictions: what each mechanism is expected to take and to give; empty without a guess.
         advice: the mechanism to take and why, or None without a guess.
+        order: which of aim and tab-pe the schema speaks for, and why.
     """
 
     dataset: str
@@ -85,6 +87,7 @@ class ReleasePlan:
     rows: int | None
     predictions: tuple[Prediction, ...]
     advice: tuple[str, str] | None
+    order: tuple[str, str]
 
     @property
     def fits(self) -> bool:
@@ -140,6 +143,7 @@ def plan_release(prepared: Prepared, rows_guess: int | None = None) -> ReleasePl
         rows=rows,
         predictions=predictions,
         advice=advise(predictions) if predictions else None,
+        order=aim_or_tab_pe(prepared.schema),
     )
 
 

@@ -41,7 +41,6 @@ _PAPER = MappingProxyType(
 _RECOMMENDED = MappingProxyType(
     {
         "start": "tables",
-        "population": 4000,
         "votes": 4,
         "warm_up": 0,
         "variations": 1,
@@ -70,7 +69,7 @@ class TabPEConfig:
             Advised: 1/20 on numeric columns, 3/20 on mixed ones, 9/10 on a few hundred rows, 1/2 for a model.
         rounds: rounds of votes, 1 to 1000. Advised: 2 on mixed columns, 8 on up to 6 numeric ones, 14 on more, 1 on a
             few hundred rows.
-        population: candidates of a question, 4 to 2^20. Measured: 4000; below 500 hurts.
+        population: candidates of a question, 4 to 2^20. Advised: 8000 on mixed columns, else 4000; below 500 hurts.
         votes: how many nearest candidates a row votes for, 1 to 64; the sensitivity is its root. Measured: 4.
         warm_up: the first rounds, which sample by votes and keep no parents; from 0 to ``rounds``.
         variations: variations of each parent, 1 to 64. Measured: 1; with 4 votes a family of four is kept or dropped
@@ -196,6 +195,7 @@ def _advice(schema: Schema, config: TabPEConfig) -> dict[str, Any]:
     return {
         "opening_share": share,
         "rounds": 1 if few_rows else 2 if mixed else 8 if ordered <= 6 else 14,
+        "population": 8000 if mixed else 4000,
         "bins": 5 if few_rows else 24,
         "reweight_steps": 50 if mixed or few_rows or config.start == "model" else 0,
     }

@@ -29,6 +29,7 @@ def plan_text(plan: ReleasePlan) -> str:
         parts.append(_errors(plan))
     if plan.predictions:
         parts.append(_predictions(plan))
+    parts.append(f"Between aim and tab-pe the schema speaks for {plan.order[0]}: {plan.order[1]}.")
     return "\n\n".join(parts)
 
 
@@ -62,6 +63,7 @@ def plan_document(plan: ReleasePlan) -> dict[str, object]:
         ],
         "rows_guess": plan.rows,
         "predictions": [asdict(prediction) for prediction in plan.predictions],
+        "order": {"mechanism": plan.order[0], "reason": plan.order[1]},
         "advice": None if plan.advice is None else {"mechanism": plan.advice[0], "reason": plan.advice[1]},
     }
 

@@ -1,4 +1,4 @@
-"""Progress on stderr, and only on a terminal: steps and public messages, no times."""
+"""Progress on stderr, and only on a terminal: steps, public messages, and how long the rest may take."""
 
 import sys
 from collections.abc import Iterator
@@ -26,10 +26,11 @@ def progress() -> Iterator[Watcher]:
 
 def _start_bar(stack: ExitStack) -> Watcher:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}{task.fields[share]}"))
+    text = TextColumn("{task.description}{task.fields[share]}")
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True), text)
     bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
     task = bar.add_task("", total=None, share="")
 
