@@ -98,7 +98,7 @@ def test_a_sample_that_is_no_table_is_refused(tmp_path, content, message):
 
 
 ENTRIES = [
-    {"column": "sex", "kind": "categorical", "values": {"1": "male", "2": "female"}, "nullable": False, "replacement": "1"},
+    {"column": "sex", "kind": "categorical", "values": {"1": "m", "2": "f"}, "nullable": False, "replacement": "1"},
     {"column": "age", "kind": "integer", "min": 0, "max": 110, "description": "in years"},
     {"column": "income", "type": "number", "min": 0, "max": 200000.5, "nullable": True},
     {"column": "birth", "kind": "date", "min": "1900-01-01", "max": "2020-12-31", "bins": 20},
