@@ -7,19 +7,13 @@ from fractions import Fraction
 
 from accounting.budget import Law, Mu, Rho
 from accounting.convert import alpha_used
+from audits.results import NotComputable
 
 RELATIVE = 1e-9
 FLOOR = 1e-12
 ORACLE_FLOOR = 3e-11
 """How closely dp-accounting's Gaussian curve agrees, in ε: its own root finder stops there."""
 _DIGITS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class NotComputable:
-    """A figure that does not exist, and why."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
