@@ -42,6 +42,11 @@ def key_ids(envelope: bytes, *, file: str) -> tuple[str, ...]:
     return tuple(signature.keyid for signature in _parse(envelope, file).signatures)
 
 
+def payload_of(envelope: bytes, *, file: str) -> bytes:
+    """Return an envelope's payload without checking who signed it: to show what it says, never to trust it."""
+    return _decode(_parse(envelope, file).payload, file)
+
+
 def unseal(envelope: bytes, trusted: Mapping[str, Ed25519PublicKey], *, file: str) -> tuple[bytes, tuple[str, ...]]:
     """Check every signature over the bytes, then hand out the payload.
 

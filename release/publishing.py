@@ -11,11 +11,13 @@ from accounting.canonical import canonical_bytes
 from accounting.errors import ConfigError
 from mechanisms.base import MechanismResult
 from release.bounds import write_bounds
+from release.keys import fingerprint
 from release.manifest import Manifest, build_manifest
 from release.marginals import MARGINALS_NAME, write_marginals
 from release.output import write_table
 from release.prepared import Prepared
 from release.record import RunRecord
+from release.report.writing import write_reports
 from release.runfile import RunFile
 from release.settlement import Settlement, summarise_runs
 from release.software import versions
@@ -104,6 +106,7 @@ def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
     if finished.audit is not None:
         (partial / AUDIT_NAME).write_bytes(finished.audit)
     manifest = build_manifest(make_record(finished, tuple(sorted(path.name for path in partial.iterdir()))))
+    write_reports(partial, manifest, (fingerprint(key.public_key()),))
     write_signed(partial, manifest, [key])
     _make_durable(partial, finished.settlement.day)
     return manifest

@@ -6,6 +6,8 @@ from importlib import metadata
 PACKAGES = (
     "dprelease",
     "cryptography",
+    "jinja2",
+    "matplotlib",
     "mpmath",
     "numba",
     "numpy",

@@ -146,6 +146,8 @@ def test_run_then_verify(workspace, give):
         "bounds.csv",
         "ledger.jsonl",
         "manifest.dsse.json",
+        "report.html",
+        "report.json",
         "schema.json",
         "synthetic.csv",
         "synthetic.parquet",

@@ -1,0 +1,204 @@
+"""The content of a report, version 1: ``report.json`` is this document, ``report.html`` shows it.
+
+Amounts that count for the guarantee are exact texts ``p/q``; everything else is rounded for reading, on the safe side
+where there is one. Each part says where its numbers come from.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from release.manifest import CapPart, CurvePoint, Day, Exact, Hash, RunPart
+
+Reliability = Literal["good", "moderate", "poor", "unknown"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Belief(_Part):
+    """How sure an attacker may become that a unit is in the table, after the best attack said yes.
+
+    Args:
+        before: the probability before.
+        after: the largest probability after, rounded up.
+    """
+
+    before: float
+    after: float
+
+
+class Attack(_Part):
+    """What the best attacker, who knows everything else, gains at most; rounded up.
+
+    Args:
+        scope: the cap that it follows from.
+        advantage: the largest true-positive rate less false-positive rate.
+        power: the largest true-positive rate at a false-positive rate of 1 %.
+        beliefs: the largest beliefs after a yes at that false-positive rate.
+        curve: pairs of a false-positive rate and the largest true-positive rate.
+    """
+
+    scope: Literal["release", "dataset"]
+    advantage: float
+    power: float
+    beliefs: tuple[Belief, ...]
+    curve: tuple[tuple[float, float], ...]
+
+
+class PublicRelease(_Part):
+    """A well-known public release to compare with."""
+
+    name: str
+    year: int
+    unit: str
+    epsilon: str
+    source: str
+
+
+class GuaranteePart(_Part):
+    """The guarantee in the reader's terms."""
+
+    law: str
+    amount_name: str
+    release_cap: CapPart
+    dataset_cap: CapPart
+    release_epsilon: CurvePoint
+    dataset_epsilon: CurvePoint
+    release_curve: tuple[CurvePoint, ...]
+    dataset_curve: tuple[CurvePoint, ...]
+    attacks: tuple[Attack, Attack]
+    others: tuple[PublicRelease, ...]
+    source: str
+
+
+class StagePart(_Part):
+    """What one kind of question cost together.
+
+    Args:
+        share: of the release's cap, from 0 to 1.
+    """
+
+    name: str
+    questions: int
+    cost: Exact
+    share: float
+
+
+class ChargePart(_Part):
+    """What one question cost.
+
+    Args:
+        noise: the standard deviation of the noise on each count, in rows; None for a selection.
+        share: of the release's cap, from 0 to 1.
+    """
+
+    entry: int
+    stage: str
+    about: str
+    noise: float | None
+    cost: Exact
+    share: float
+
+
+class BudgetPart(_Part):
+    """Where the budget went; ``left`` is what the dataset's cap leaves for further releases."""
+
+    stages: tuple[StagePart, ...]
+    charges: tuple[ChargePart, ...]
+    settled: Exact
+    unused: Exact
+    left: Exact
+    runs: tuple[RunPart, ...]
+    looks: int
+    source: str
+
+
+class ColumnPart(_Part):
+    """What one column can be used for.
+
+    Args:
+        error: a bound on the total variation distance that holds for this column alone; None if it has no bound.
+        error_together: a bound that holds for all marginals together.
+        margin: 95 % of the time the noise on one count of this column was smaller, in rows; None if never counted.
+        below_margin: how many of its cells hold fewer synthetic rows than that.
+    """
+
+    name: str
+    kind: str
+    cells: int
+    error: float | None
+    error_together: float | None
+    margin: float | None
+    below_margin: int
+    reliability: Reliability
+
+
+class MarginalPart(_Part):
+    """The error bound of one marginal of several columns."""
+
+    columns: str
+    cells: int
+    basis: str
+    error: float
+    error_together: float
+
+
+class AccuracyPart(_Part):
+    """How far the synthetic rows may be from the private table."""
+
+    confidence: float
+    marginals: int
+    mean_error: float
+    largest_error_together: float
+    columns: tuple[ColumnPart, ...]
+    best: tuple[MarginalPart, ...]
+    worst: tuple[MarginalPart, ...]
+    warnings: tuple[str, ...]
+    source: str
+
+
+class FilePart(_Part):
+    """A file that the report describes, with its digest."""
+
+    name: str
+    sha256: Hash
+
+
+class AnnexPart(_Part):
+    """What a specialist wants to see."""
+
+    mechanism: dict[str, Any]
+    notes: dict[str, Any]
+    constraints: tuple[str, ...]
+    schema_digest: Hash
+    identifiers_left_out: int
+    noise: str
+    isolation: str
+    public_seed: str
+    ledger_entries: int
+    ledger_head: Hash
+    software: dict[str, str]
+    files: tuple[FilePart, ...]
+
+
+class Report(_Part):
+    """Everything that a report says."""
+
+    format: Literal["dprelease.report"] = "dprelease.report"
+    version: Literal[1] = 1
+    release_id: str
+    dataset: str
+    table: str
+    day: Day
+    rows: int
+    signers: tuple[Hash, ...]
+    verify: str
+    protected: str
+    strength: str
+    not_protected: tuple[str, ...]
+    guarantee: GuaranteePart
+    budget: BudgetPart
+    accuracy: AccuracyPart
+    annex: AnnexPart

@@ -1,0 +1,179 @@
+"""What a report says, of ordinary and of degenerate releases; every release is made by the product's own commands."""
+
+import csv
+import json
+import re
+import shutil
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from accounting.errors import ConfigError, VerificationFailed
+from accounting.exact import from_text
+from release.cli import dprelease
+from release.report.build import build_report
+from release.report.files import read_release
+from release.report.model import Report
+from release.report.page import report_html
+from release.report.writing import regenerate_report
+from tests.release.small_release import RELEASE, command, make_release
+
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Collect what accessibility and self-containment need, and check that every element is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open, self.headings, self.images, self.loads = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag == "img":
+            self.images.append(given.get("alt", ""))
+        self.loads += [given[name] for name in ("src", "href", "action") if given.get(name)]
+        if tag in {"script", "link", "iframe", "object"}:
+            self.loads.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory) -> Path:
+    return make_release(tmp_path_factory.mktemp("small") / "workspace", mechanism="aim", formats='["csv"]')
+
+
+@pytest.fixture(scope="module")
+def report(release) -> Report:
+    return build_report(read_release(release))
+
+
+def test_a_run_signs_its_reports(release):
+    page, document = (release / "report.html").read_bytes(), (release / "report.json").read_bytes()
+    assert Report.model_validate_json(document).release_id == release.name
+    assert release.name.encode() in page
+    command(release.parents[1], "verify", str(release))
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.json"])
+def test_the_command_makes_the_same_bytes(release, tmp_path, name):
+    done = CliRunner().invoke(dprelease, ["report", str(release), "--out", str(tmp_path / name)])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / name).read_bytes() == (release / name).read_bytes()
+
+
+def test_nothing_is_written_into_a_release_or_over_a_file(release, tmp_path):
+    (tmp_path / "there.html").write_text("kept")
+    (tmp_path / "link").symlink_to(release)
+    for out in (release / "new.html", tmp_path / "link" / "new.html", tmp_path / "there.html", tmp_path / "new.txt"):
+        with pytest.raises(ConfigError):
+            regenerate_report(release, out)
+    assert (tmp_path / "there.html").read_text() == "kept"
+    assert not (release / "new.html").exists()
+
+
+def test_a_changed_file_is_not_reported(release, tmp_path):
+    copy = shutil.copytree(release, tmp_path / "copy")
+    with (copy / "bounds.csv").open("a") as file:
+        file.write("age,10,measured,0,0,0,0\r\n")
+    with pytest.raises(VerificationFailed, match=r"bounds\.csv"):
+        regenerate_report(copy, tmp_path / "out.html")
+
+
+def test_no_release_is_said_so(tmp_path):
+    with pytest.raises(ConfigError, match="not a release folder"):
+        read_release(tmp_path)
+
+
+def test_the_budget_adds_up(report):
+    charges = [from_text(charge.cost) for charge in report.budget.charges]
+    settled = from_text(report.budget.settled)
+    assert sum(charges) == sum(from_text(stage.cost) for stage in report.budget.stages) == settled
+    assert settled + from_text(report.budget.unused) == from_text(report.guarantee.release_cap.amount)
+    assert from_text(report.budget.left) == 1 - settled
+    assert {stage.name for stage in report.budget.stages} >= {"single columns", "choosing what to measure"}
+
+
+def test_the_bounds_are_those_of_the_table(release, report):
+    with (release / "bounds.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["columns"]: row for row in csv.DictReader(file)}
+    for column in report.accuracy.columns:
+        assert column.error == min(1.0, float(rows[column.name]["share"]))
+        assert column.margin is not None
+    shown = [*report.accuracy.best, *report.accuracy.worst]
+    assert {marginal.columns for marginal in shown} == {name for name in rows if " × " in name}
+    assert [marginal.error for marginal in report.accuracy.best] == sorted(m.error for m in report.accuracy.best)
+
+
+def test_values_below_the_noise_are_counted_in_the_synthetic_rows(release, report):
+    with (release / "synthetic.csv").open(encoding="utf-8", newline="") as file:
+        ages = [row["age"] for row in csv.DictReader(file)]
+    (column,) = [column for column in report.accuracy.columns if column.name == "age"]
+    assert column.below_margin == sum(ages.count(str(age)) < column.margin for age in range(10))
+
+
+def test_the_page_is_self_contained_and_accessible(release):
+    page = Page((release / "report.html").read_text(encoding="utf-8"))
+    assert page.headings[0] == 1
+    assert page.headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
+    assert len(page.images) == 4
+    assert all(len(text) > 20 for text in page.images)
+    assert all(load.startswith("data:image/svg+xml;base64,") for load in page.loads)
+
+
+def test_nothing_finer_than_a_day_is_said(release):
+    for name in ("report.html", "report.json"):
+        text = re.sub(r"base64,[^\"]*", "", (release / name).read_text(encoding="utf-8"))
+        assert not re.search(r"\d\d:\d\d", text)
+        assert set(re.findall(r"20\d\d-\d\d-\d\d", text)) == {json.loads((release / "report.json").read_text())["day"]}
+
+
+def release_of(folder: Path, schema: str, lines: list[str], mechanism: str = "independent") -> Path:
+    """Make a release of a given table."""
+    command(folder, "init", str(folder))
+    (folder / "schema.toml").write_text('[table]\nname = "odd"\nmax_rows = 50\n' + schema, encoding="utf-8")
+    (folder / "release.toml").write_text(RELEASE.format(mechanism=mechanism, formats='["parquet"]'), encoding="utf-8")
+    (folder / "private.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command(folder, "keys", "new")
+    command(folder, "ledger", "open", "small", "--unit", "row", "--law", "zcdp", "--rho", "1")
+    command(folder, "run", str(folder / "release.toml"), "--yes")
+    return next((folder / "releases").iterdir())
+
+
+COLUMN = '[[columns]]\nname = "{name}"\nkind = "categorical"\ncategories = {values}\nnullable = true\n'
+DEGENERATE = {
+    "constant": (COLUMN.format(name="only", values='["x"]'), ["only", *["x"] * 20]),
+    "all-null": (COLUMN.format(name="only", values='["x", "y"]'), ["only", *['""'] * 20]),
+    "few-rows": (COLUMN.format(name="<b>&amp;", values='["x", "<script>"]'), ["<b>&amp;", "x"]),
+    "many-columns": (
+        "".join(COLUMN.format(name=f"c{i}", values='["x", "y"]') for i in range(200)),
+        [",".join(f"c{i}" for i in range(200)), *[",".join("xy"[(i + j) % 2] for i in range(200)) for j in range(20)]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_a_degenerate_release_makes_a_readable_report(tmp_path, name):
+    schema, lines = DEGENERATE[name]
+    made = release_of(tmp_path / "workspace", schema, lines)
+    Page((made / "report.html").read_text(encoding="utf-8"))
+    assert "<script>" not in (made / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_release_without_rows_says_so(release):
+    """A noisy total of zero is rare; the report of a release with rows, told that there are none, stands for it."""
+    files = read_release(release)
+    empty = replace(files, manifest=files.manifest.model_copy(update={"output_rows": 0}))
+    assert b"no rows" in report_html(build_report(empty))
