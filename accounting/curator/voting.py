@@ -14,7 +14,7 @@ The nearest candidate is the first of smallest score, the next one the first of 
 candidates' public order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -36,6 +36,10 @@ BLOCK = 2**21
 """Scores that are held at once: 8 MB in float32, which stays near the processor's cache."""
 
 
+LARGE = 2**34
+"""From so many scores on an accelerator is looked for."""
+
+
 def check_vote_size(query: Votes) -> None:
     """Refuse a question whose candidates cannot be held.
 
@@ -47,7 +51,9 @@ def check_vote_size(query: Votes) -> None:
         raise QueryRefused(f"this question needs about {needed >> 20} MiB: ask about fewer candidates")
 
 
-def count_votes(query: Votes, cells: CellTable, schema: Schema, *, block: int = BLOCK) -> Ints:
+def count_votes(
+    query: Votes, cells: CellTable, schema: Schema, *, block: int = BLOCK, device: str | None = None
+) -> Ints:
     """Count the votes for each candidate.
 
     Args:
@@ -55,6 +61,8 @@ def count_votes(query: Votes, cells: CellTable, schema: Schema, *, block: int = 
         cells: the rows that count.
         schema: the schema.
         block: how many scores are held at once; the result does not depend on it.
+        device: torch's name of a device, or None for the one that :func:`_device` finds; the result does not depend
+            on it.
 
     Returns:
         int64 counts, shape (number of candidates,), exact.
@@ -63,14 +71,15 @@ def count_votes(query: Votes, cells: CellTable, schema: Schema, *, block: int = 
         A row adds 1 to at most ``votes`` distinct counts, whatever the other rows are.
     """
     counts = np.zeros(query.candidates.shape[0], dtype=np.int64)
+    device = device or _device(query, cells.rows)
     for members, rows in _groups(query, cells, schema):
         votes = min(query.votes, members.size)
         features = Features(query, members, schema)
         step = max(1, block // max(members.size, features.width))
         for start in range(0, rows.size, step):
             chosen = rows[start : start + step]
-            scores = features.of_rows(cells, chosen) @ features.candidates
-            for nearest in _nearest(scores, votes):
+            factors = features.of_rows(cells, chosen)
+            for nearest in _found(factors, features.candidates, votes, device):
                 counts[members] += np.bincount(nearest, minlength=members.size)
     return counts
 
@@ -153,6 +162,26 @@ def _groups(query: Votes, cells: CellTable, schema: Schema) -> Iterator[tuple[In
     group = cells.columns[query.within]
     for cell in np.unique(query.candidates[:, place]):
         yield np.flatnonzero(query.candidates[:, place] == cell), np.flatnonzero(group == cell)
+
+
+def _device(query: Votes, rows: int) -> str | None:
+    """Return an accelerator for work that takes minutes on a processor; looking for one loads torch."""
+    if rows * query.candidates.shape[0] < LARGE:
+        return None
+    from accounting.curator.voting_torch import accelerator
+
+    return accelerator()
+
+
+def _found(factors: Scores, candidates: Scores, votes: int, device: str | None) -> Iterable[Ints]:
+    if device is None:
+        return _nearest(factors @ candidates, votes)
+    from accounting.curator.voting_torch import nearest_on
+
+    try:
+        return nearest_on(device, factors, candidates, votes)
+    except RuntimeError:  # the device's memory is short or it failed: the question is charged, so it is answered here
+        return _nearest(factors @ candidates, votes)
 
 
 def _nearest(scores: Scores, votes: int) -> Iterator[Ints]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accounting.curator import voting
+from accounting.curator import voting, voting_torch
 from accounting.curator.rows import CellTable
 from accounting.curator.voting import check_vote_size, count_votes
 from accounting.errors import QueryRefused
@@ -152,3 +152,54 @@ def test_candidates_that_cannot_be_held_are_refused_before_spending(monkeypatch)
     monkeypatch.setattr(voting, "memory_limit", lambda: 2**15)
     with pytest.raises(QueryRefused, match="fewer candidates"):
         check_vote_size(query)
+
+
+@pytest.mark.parametrize("scale", [1, 2**18])
+@pytest.mark.parametrize("within", [None, "label"])
+def test_p41_torch_equals_numpy_with_ties_for_any_block_and_thread_count(scale, within):
+    import torch
+
+    rng = np.random.default_rng(8)
+    private, candidates = draw_rows(rng, 300), draw_rows(rng, 40)
+    query = question(candidates, 4, within, scale)
+    expected = naive_votes(query, private)
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            for block in (50, 10**6):
+                counts = count_votes(query, table(private), SCHEMA, block=block, device="cpu")
+                assert counts.dtype == np.int64
+                assert np.array_equal(counts, expected)
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("found", [None, "cpu"])
+def test_an_accelerator_is_looked_for_only_where_the_work_is_large(monkeypatch, found):
+    looked = []
+    monkeypatch.setattr(voting_torch, "accelerator", lambda: looked.append(1) or found)
+    query = question(draw_rows(np.random.default_rng(0), 10))
+    rows = draw_rows(np.random.default_rng(1), 20)
+    count_votes(query, table(rows), SCHEMA)
+    assert not looked
+    monkeypatch.setattr(voting, "LARGE", 1)
+    assert np.array_equal(count_votes(query, table(rows), SCHEMA), naive_votes(query, rows))
+    assert looked
+
+
+@pytest.mark.parametrize(("there", "name"), [(True, "cuda"), (False, None)])
+def test_the_accelerator_is_torchs(monkeypatch, there, name):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    assert voting_torch.accelerator() == name
+
+
+def test_a_device_that_fails_costs_no_answer(monkeypatch):
+    def fail(*_):
+        raise RuntimeError
+
+    monkeypatch.setattr(voting_torch, "nearest_on", fail)
+    query, rows = question(draw_rows(np.random.default_rng(0), 10)), draw_rows(np.random.default_rng(1), 20)
+    assert np.array_equal(count_votes(query, table(rows), SCHEMA, device="cuda"), naive_votes(query, rows))
