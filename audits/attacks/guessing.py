@@ -59,7 +59,7 @@ def nothing(reason: str) -> Attack:
 def singling_out(
     schema: Schema, private: Ticks, holdout: Ticks, synthetic: Ticks, rng: np.random.Generator, *, guesses: int = 500
 ) -> Attack:
-    """Guess predicates that match exactly one row: values of a synthetic row on some columns, and beyond where ordered."""
+    """Guess predicates that match exactly one row: a synthetic row's values on some columns, or beyond."""
     problem = _problem(private, holdout, synthetic)
     if problem is not None:
         return problem
@@ -95,7 +95,7 @@ def linkability(
     return judge(*counts[0], *counts[1])
 
 
-def inference(
+def inference(  # noqa: PLR0917 - the secret beside the three tables
     schema: Schema,
     private: Ticks,
     holdout: Ticks,

@@ -1,4 +1,4 @@
-"""What a question asks of rows, counted naively: plain, slow twins of the curator's kernels, sharing no code with them."""
+"""What a question asks of rows, counted naively: plain, slow twins of the curator's kernels that share no code."""
 
 from bisect import bisect_right
 from collections import Counter

@@ -77,8 +77,10 @@ class Replay:
                     noises.append((answer, low, high, sigma))
                     value += ((high - low) / sigma) ** 2
         if noises:
-            answers, low, high, sigmas = (np.array(column, dtype=np.float64) for column in zip(*noises, strict=True))
-            difference = rounded_log_mass((answers - high), sigmas) - rounded_log_mass((answers - low), sigmas)
+            answers, without, with_unit, sigmas = (
+                np.array(column, dtype=np.float64) for column in zip(*noises, strict=True)
+            )
+            difference = rounded_log_mass(answers - with_unit, sigmas) - rounded_log_mass(answers - without, sigmas)
             ratio += float(difference.sum())
         return Evidence(ratio, value, mu_squared, rho)
 

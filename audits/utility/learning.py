@@ -1,5 +1,4 @@
-"""What a model learns: train on synthetic rows and test on real ones (TSTR), the same with real training (TRTR), and
-how well a model tells the two tables apart (propensity)."""
+"""What models learn: trained on synthetic rows and tested on real ones, and how well one tells the tables apart."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +42,7 @@ def train_and_test(schema: Schema, train: Ticks, test: Ticks, target: str, *, se
     from sklearn.metrics import accuracy_score, f1_score
 
     column = schema.column(target)
-    answers = [column.cell_of_tick(table[target]) for table in (train, test)]
+    answers = [column.cell_of_tick(table[target]).astype(np.int64) for table in (train, test)]
     features = [features_of(schema, table, target) for table in (train, test)]
     model = _classifier(schema, target, seed).fit(features[0], answers[0])
     guesses = model.predict(features[1])

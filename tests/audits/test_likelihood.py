@@ -1,4 +1,4 @@
-"""The log-likelihood ratio against exact arithmetic, enumeration and its own law; naive kernels against the curator's."""
+"""The log-likelihood ratio against exact arithmetic, enumeration and its law; naive kernels against the curator."""
 
 import math
 from fractions import Fraction

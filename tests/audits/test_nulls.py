@@ -1,4 +1,4 @@
-"""Null audits: right mechanisms at their claim, and equal laws, are accused at most as often as stated; make slow: 200."""
+"""Null audits: right mechanisms and equal laws are accused at most as often as stated; 200 of them in make slow."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Metrics against oracles and closed forms, and on tables that break metrics: empty, constant, null, one row, disjoint."""
+"""Metrics against oracles and closed forms, and on empty, constant, null, one-row and disjoint tables."""
 
 import math
 
