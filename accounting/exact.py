@@ -13,6 +13,7 @@ MAX_DIGITS = 1000
 MAX_TEXT_DIGITS = 4000
 """The most decimal digits of a numerator or denominator that are written; below Python's own limit for text."""
 
+_TEXT_LIMIT = 10**MAX_TEXT_DIGITS
 _TEXT = re.compile(r"(-?(?:0|[1-9][0-9]*))/([1-9][0-9]*)")
 _SPELLING = re.compile(r"[+-]?[0-9]+(?:/[0-9]+|(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)", re.ASCII)
 
@@ -23,7 +24,7 @@ def to_text(value: Fraction) -> str:
     Raises:
         ConfigError: the text would exceed ``MAX_TEXT_DIGITS`` digits on a side.
     """
-    if max(abs(value.numerator), value.denominator) >= 10**MAX_TEXT_DIGITS:
+    if max(abs(value.numerator), value.denominator) >= _TEXT_LIMIT:
         raise ConfigError(f"a rational has more than {MAX_TEXT_DIGITS} digits; state amounts with fewer digits")
     return f"{value.numerator}/{value.denominator}"
 

@@ -55,7 +55,7 @@ def unit_from_json(value: dict[str, Json]) -> PrivacyUnit:
         ConfigError: for anything else.
     """
     kind: Literal["row", "person"] = cast('Literal["row", "person"]', value.get("kind"))
-    if kind == "row" and value == unit_to_json(RowUnit()):
+    if kind == "row" and value == unit_to_json(RowUnit()) and value["max_rows"] is not True:
         return RowUnit()
     if kind == "person" and set(value) == {"kind", "id_column", "max_rows"}:
         return PersonUnit(cast("str", value["id_column"]), cast("int", value["max_rows"]))

@@ -35,6 +35,7 @@ def test_a_person_needs_a_whole_number_of_rows(rows):
         {},
         {"kind": "row"},
         {"kind": "row", "max_rows": 2},
+        {"kind": "row", "max_rows": True},
         {"kind": "row", "max_rows": 1, "id_column": "id"},
         {"kind": "person", "id_column": "id"},
         {"kind": "person", "id_column": "id", "max_rows": 5, "more": 1},
