@@ -199,7 +199,8 @@ def _carry_out(job: Job, run: RunFile, rows: PrivateRows, open_account: Callable
             account = open_account()
         result = ask_everything(job, account, run, rows)
         settlement = settle(job, account, result)
-        manifest = write_release(Finished(job.prepared, job.ledger, account, run, result, settlement, job.audit), job.key)
+        finished = Finished(job.prepared, job.ledger, account, run, result, settlement, job.audit)
+        manifest = write_release(finished, job.key)
         job.stopper.ignore()
         folder = put_in_place(job.prepared.workspace.release_folder(run.release_id))
     except BaseException as error:
