@@ -6,16 +6,19 @@ from typing import Any, Literal
 
 from accounting.budget import Cap, Law, cap
 from accounting.exact import decimal_above, from_text, to_text
+from audits.document import AuditDocument
 from release.manifest import CapPart, CurvePoint, Manifest
 from release.report.accuracy import accuracy
 from release.report.attacks import attack
-from release.report.files import ReleaseFiles
+from release.report.files import AUDIT_NAME, ReleaseFiles
 from release.report.model import (
     AnnexPart,
+    AuditPart,
     BudgetPart,
     ChargePart,
     FilePart,
     GuaranteePart,
+    PairPart,
     Report,
     StagePart,
 )
@@ -48,6 +51,7 @@ def build_report(files: ReleaseFiles) -> Report:
         guarantee=guarantee,
         budget=_budget(files),
         accuracy=accuracy(files),
+        audit=None if files.audit is None else _audit(files.audit),
         annex=_annex(files),
     )
 
@@ -177,6 +181,31 @@ def _stage(question: dict[str, Any]) -> tuple[Stage, str]:
             return "votes for rows", "candidate rows"
         case _:
             return "choosing what to measure", "candidate marginals"
+
+
+def _audit(document: AuditDocument) -> AuditPart:
+    return AuditPart(
+        level=document.level,
+        significance=document.significance,
+        columns=len(document.columns),
+        whole_schema=document.whole_schema,
+        pairs=tuple(
+            PairPart(
+                pair=part.pair,
+                runs=part.runs_each_side,
+                errors=part.false_positives + part.false_negatives,
+                lower_bound=part.lower_bound,
+                claimed=part.claimed_mu,
+                power=part.power,
+                verdict=part.verdict,
+            )
+            for part in document.pairs
+        ),
+        samplers=len(document.goodness),
+        verdict=document.verdict,
+        limits=document.no_proof,
+        source=AUDIT_NAME,
+    )
 
 
 def _annex(files: ReleaseFiles) -> AnnexPart:

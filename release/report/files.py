@@ -14,13 +14,14 @@ import numpy.typing as npt
 from accounting.errors import ConfigError, VerificationFailed
 from accounting.exact import from_text
 from accounting.schema import Column, Schema
+from audits.document import AuditDocument
 from release.bounds import BOUNDS_NAME
 from release.dsse import key_ids, payload_of
 from release.manifest import Manifest
 from release.statement import MANIFEST_NAME, file_digest, parse_statement
 
 HTML_NAME, JSON_NAME = "report.html", "report.json"
-SCHEMA_NAME, LEDGER_NAME = "schema.json", "ledger.jsonl"
+SCHEMA_NAME, LEDGER_NAME, AUDIT_NAME = "schema.json", "ledger.jsonl", "audit.json"
 _CSV, _PARQUET = "synthetic.csv", "synthetic.parquet"
 
 
@@ -35,6 +36,7 @@ class ReleaseFiles:
         bounds: the rows of ``bounds.csv``.
         counts: for each column the number of synthetic rows in each cell.
         allotted: what all runs up to this one took from the dataset's cap.
+        audit: the audit that is signed with the release, or None.
         digests: each file's name and SHA-256, the manifest and the reports left out.
     """
 
@@ -44,6 +46,7 @@ class ReleaseFiles:
     bounds: tuple[dict[str, str], ...]
     counts: dict[str, npt.NDArray[np.int64]]
     allotted: Fraction
+    audit: AuditDocument | None
     digests: tuple[tuple[str, str], ...]
 
 
@@ -89,6 +92,7 @@ def read_files(folder: Path, names: tuple[str, ...], manifest: Manifest, signers
         bounds,
         count(folder, schema),
         _allotted(folder),
+        AuditDocument.model_validate_json((folder / AUDIT_NAME).read_bytes()) if AUDIT_NAME in names else None,
         tuple((name, file_digest(folder / name)) for name in names),
     )
 

@@ -159,6 +159,40 @@ class AccuracyPart(_Part):
     source: str
 
 
+class PairPart(_Part):
+    """What an audit found on one pair of neighbouring planted tables.
+
+    Args:
+        runs: runs on each side.
+        errors: how often the best test was wrong.
+        lower_bound: the μ that the runs prove at the audit's confidence.
+        claimed: the μ that the claim allows.
+        power: the chance to catch a mechanism with half of the declared noise.
+    """
+
+    pair: str
+    runs: int
+    errors: int
+    lower_bound: float
+    claimed: float
+    power: float
+    verdict: str
+
+
+class AuditPart(_Part):
+    """The audit of the mechanism that was signed with the release."""
+
+    level: str
+    significance: float
+    columns: int
+    whole_schema: bool
+    pairs: tuple[PairPart, ...]
+    samplers: int
+    verdict: str
+    limits: str
+    source: str
+
+
 class FilePart(_Part):
     """A file that the report describes, with its digest."""
 
@@ -201,4 +235,5 @@ class Report(_Part):
     guarantee: GuaranteePart
     budget: BudgetPart
     accuracy: AccuracyPart
+    audit: AuditPart | None
     annex: AnnexPart

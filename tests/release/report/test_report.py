@@ -13,9 +13,10 @@ from click.testing import CliRunner
 
 from accounting.errors import ConfigError, VerificationFailed
 from accounting.exact import from_text
+from audits.document import AuditDocument, BlackBoxPart, PairPart
 from release.cli import dprelease
 from release.report.build import build_report
-from release.report.files import read_release
+from release.report.files import read_files, read_release
 from release.report.model import Report
 from release.report.page import report_html
 from release.report.writing import regenerate_report
@@ -177,3 +178,69 @@ def test_a_release_without_rows_says_so(release):
     files = read_release(release)
     empty = replace(files, manifest=files.manifest.model_copy(update={"output_rows": 0}))
     assert b"no rows" in report_html(build_report(empty))
+
+
+AUDIT = AuditDocument(
+    level="quick",
+    mechanism={"kind": "aim"},
+    law="zcdp",
+    cap="1/4",
+    unit={"kind": "row"},
+    columns=("age",),
+    whole_schema=False,
+    neighbouring="add-or-remove-one-unit",
+    significance=0.05,
+    claims=(),
+    pairs=(
+        PairPart(
+            pair="a row more",
+            runs_each_side=1200,
+            planned_runs_each_side=1200,
+            false_positives=300,
+            false_negatives=321,
+            lower_bound=0.4567,
+            lower_bound_apart=0.4,
+            claimed_mu=0.7071,
+            pair_value=0.5,
+            charged_mu=0.7,
+            bound_over_value=None,
+            value_over_claim=0.7,
+            power=0.97,
+            p_values={},
+            stopped_early=False,
+            verdict="not falsified",
+        ),
+    ),
+    black_box=BlackBoxPart(
+        pair="a row more",
+        training_runs_each_side=10,
+        runs_each_side=10,
+        false_positives=5,
+        false_negatives=5,
+        lower_bound=0.0,
+        p_value=1.0,
+    ),
+    replay=(),
+    goodness=(),
+    verdict="not falsified",
+)
+
+
+def test_an_audit_of_the_release_is_shown_with_its_limits(release):
+    files = read_release(release)
+    assert "No audit was signed" in report_html(build_report(files)).decode()
+    report = build_report(replace(files, audit=AUDIT))
+    assert report.audit is not None
+    assert (report.audit.pairs[0].errors, report.audit.pairs[0].claimed) == (621, 0.7071)
+    page = report_html(report).decode()
+    Page(page)
+    for text in ("1 of 3 columns", "0.457", "0.707", "97.0 %", "not falsified", AUDIT.no_proof):
+        assert text in page
+
+
+def test_a_signed_audit_is_read(release, tmp_path):
+    names = sorted(path.name for path in release.iterdir() if path.suffix != ".html" and "report" not in path.name)
+    copy = shutil.copytree(release, tmp_path / "copy")
+    (copy / "audit.json").write_text(AUDIT.model_dump_json(), encoding="utf-8")
+    manifest = read_release(release).manifest
+    assert read_files(copy, (*names, "audit.json"), manifest, ("0" * 64,)).audit == AUDIT
