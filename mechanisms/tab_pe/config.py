@@ -181,9 +181,11 @@ _WHOLE = (
 def _advice(schema: Schema, config: TabPEConfig) -> dict[str, Any]:
     """Say what the schema advises; the figures are those measured in docs/tab-pe.md."""
     features = [column for column in schema.columns if column.name != config.label]
-    ordered = sum(line_of(column) is not None for column in features)
+    lines = [line_of(column) for column in features]
+    ordered = sum(line is not None for line in lines)
+    with_states = sum(line is None or line.beside.size > 0 for line in lines)  # categories, declared points, nulls
     few_rows = schema.max_rows is not None and schema.max_rows <= FEW_ROWS
-    mixed = 4 * (len(features) - ordered) > len(features)
+    mixed = 4 * with_states > len(features)
     if config.start == "uniform":
         share = Fraction(1, 50)
     elif few_rows:
