@@ -54,7 +54,9 @@ def test_the_examples_run_as_one_story(tmp_path, monkeypatch, give):
     monkeypatch.chdir(tmp_path)
     rows = [f"{i},{'female' if i % 2 else 'male'},{i % 90},{i * 17 % 90000}" for i in range(400)]
     Path("private.csv").write_text("\n".join(["id,sex,age,income", *rows]))
-    Path("dictionary.csv").write_text("column,kind,values,min,max\nsex,categorical,1=female|2=male,,\nage,integer,,0,110\n")
+    Path("dictionary.csv").write_text(
+        "column,kind,values,min,max\nsex,categorical,1=female|2=male,,\nage,integer,,0,110\n"
+    )
     Path("public-sample.csv").write_text("sex,age\nfemale,30\nmale,\n")
     Path("messy.csv").write_text("id,sex,age,income\n1,female,200,5\n")
     for block in re.findall(r"```console\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), flags=re.DOTALL):
