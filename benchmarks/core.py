@@ -13,17 +13,20 @@ from pathlib import Path
 from accounting.noise import OsEntropy, rounded_gaussian
 from benchmarks.report import Report, arguments, progress
 
+BUDGET_REFUSED = 3
 DEMO = Path("demo-workspace")
 COMMAND = Path(sys.executable).with_name("dprelease")
 
 
-def seconds(*options: str, folder: Path, runs: int) -> float:
-    """Return the median wall time of a command, after one warm-up."""
+def seconds(*options: str, folder: Path, runs: int, code: int = 0) -> float:
+    """Return the median wall time of a command that leaves with the given exit code, after one warm-up."""
     times = []
     for _ in range(runs + 1):
         start = time.perf_counter()
-        subprocess.run([COMMAND, *options], cwd=folder, check=True, capture_output=True)
+        done = subprocess.run([COMMAND, *options], cwd=folder, check=False, capture_output=True, text=True)
         times.append(time.perf_counter() - start)
+        if done.returncode != code:
+            raise RuntimeError(done.stderr)
     return statistics.median(times[1:])
 
 
@@ -47,7 +50,8 @@ def main() -> None:
     releases = sorted((DEMO / "releases").glob("*")) if DEMO.is_dir() else []
     if releases:
         release = str(releases[0].relative_to(DEMO))
-        report.bar("seconds of plan", seconds("plan", folder=DEMO, runs=runs), "<=", 0.7)
+        spent = seconds("plan", folder=DEMO, runs=runs, code=BUDGET_REFUSED)  # the demo uses its budget up
+        report.bar("seconds of plan", spent, "<=", 0.7)
         report.bar("seconds of ledger show", seconds("ledger", "show", folder=DEMO, runs=runs), "<=", 1.0)
         report.bar("seconds of verify", seconds("verify", release, folder=DEMO, runs=runs), "<=", 2.0)
     else:
