@@ -14,6 +14,7 @@ from mechanisms.pgm import solver
 from mechanisms.pgm.axes import Array, axes_of
 from mechanisms.pgm.backends import BACKENDS, Backend
 from mechanisms.pgm.domain import Clique, Domain
+from mechanisms.pgm.gauge import Gauge
 from mechanisms.pgm.measurement import Measurement, Target, measured_total, targets
 from mechanisms.pgm.model import Model
 from mechanisms.pgm.structure import Structure, Zeros, build, check_zeros
@@ -35,7 +36,7 @@ class SolverOptions:
     max_passes: int = 1000
     tolerance: float = 0.1
     improvement: float = 0.03
-    proximal_weight: float = 10.0
+    proximal_weight: float = 5.0
     max_cells: int = 125_000_000
     backend: Backend = "auto"
 
@@ -71,6 +72,7 @@ def _problem(
     empty = np.zeros(0)
     return solver.Problem(
         engine=structure.engine,
+        gauge=Gauge(structure.axes, structure.measured, structure.support),
         values=np.concatenate([empty, *values]),
         sigma=np.concatenate([empty, *sigmas]),
         cells=cells,

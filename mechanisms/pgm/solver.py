@@ -13,11 +13,12 @@ proximal point method; Nocedal and Wright (2006), chapter 7 (L-BFGS).
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechanisms.pgm.axes import Array
+from mechanisms.pgm.gauge import Gauge
 from mechanisms.pgm.inference import Engine
 
 _MEMORY = 10
@@ -37,6 +38,7 @@ class Problem:
 
     Args:
         engine: the inference.
+        gauge: the normal form of log-potentials.
         values: the noisy counts, each factor centred so that its possible cells sum to the total; 0 at impossible ones.
         sigma: the noise's standard deviation, cell by cell.
         cells: how many cells are possible.
@@ -45,6 +47,7 @@ class Problem:
     """
 
     engine: Engine
+    gauge: Gauge
     values: Array
     sigma: Array
     cells: int
@@ -239,11 +242,11 @@ def fit(
 ) -> Fit:
     """Take proximal steps until the loss stops falling; see ``SolverOptions`` for the parameters."""
     counter = Counter(problem, max_passes)
-    point = counter.at(start) or counter.at(np.zeros_like(start))
+    if not start.size:
+        return Fit(start, problem.floor, counter.passes, converged=True)
+    point = counter.at(problem.gauge.settle(start)) or counter.at(np.zeros_like(start))
     if point is None:
         raise FloatingPointError("uniform potentials leave no representable probability")
-    if not start.size:
-        return Fit(start, problem.loss(point.marginals), counter.passes, converged=True)
     weight = proximal_weight / float(np.median(problem.sigma))
     loss = problem.loss(point.marginals)
     converged = False
@@ -255,7 +258,7 @@ def fit(
             reached = descend_mirror(counter, point, max_passes)
             found = problem.loss(reached.marginals)
         if found < loss:
-            point, loss = reached, found
+            point, loss = replace(reached, theta=problem.gauge.settle(reached.theta)), found
         elif not converged:
             break
     return Fit(point.theta, loss, counter.passes, converged)
