@@ -61,10 +61,7 @@ def targets(axes: Axes, measurements: Sequence[Measurement]) -> tuple[Target, ..
     by_mask: dict[int, list[tuple[float, Array]]] = {}
     for measurement in measurements:
         shape = axes.domain.shape(measurement.clique)
-        if measurement.values.size != axes.domain.cells(measurement.clique) or measurement.values.ndim not in (
-            1,
-            len(shape),
-        ):
+        if measurement.values.shape not in (shape, (axes.domain.cells(measurement.clique),)):
             raise ConfigError(
                 f"measurement of {measurement.clique}: {measurement.values.shape} values for a table of shape {shape}"
             )

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -170,7 +171,7 @@ class Model:
                     tuple(clique): np.asarray(file[f"impossible_{i}"], dtype=np.bool_)
                     for i, clique in enumerate(described["zeros"])
                 }
-        except (OSError, KeyError, TypeError, ValueError) as error:
+        except (OSError, EOFError, BadZipFile, KeyError, TypeError, ValueError) as error:
             raise ConfigError("the file is not a saved model") from error
         if any(table.shape != axes.shape(mask) for mask, table in potentials.items()):
             raise ConfigError("the saved model's tables do not match its domain")
