@@ -393,10 +393,13 @@ def on_a_terminal(folder: Path, typed: bytes) -> tuple[int, bytes]:
     if child == 0:
         os.chdir(folder)
         os.execv(sys.executable, [sys.executable, "-W", "ignore", "-m", "release.cli", "run"])
-    shown = b""
+    shown, silences = b"", 0
     while True:
         # A key pressed just before the program waits for one can be missed, so it is pressed again.
         if not select.select([terminal], [], [], 10)[0]:
+            silences += 1
+            if silences > 12:
+                break
             if b"Spend this?" in shown and b"stopped" not in shown:
                 os.write(terminal, typed)
             continue
@@ -407,7 +410,7 @@ def on_a_terminal(folder: Path, typed: bytes) -> tuple[int, bytes]:
         if not data:
             break
         shown += data
-    os.close(terminal)
+    os.close(terminal)  # hangs up, which ends a child that still waits
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown
 
 
