@@ -5,7 +5,7 @@ from typing import Literal
 
 import click
 
-from release.cli.options import json_option, workspace_option
+from release.cli.options import json_option, keys_option, workspace_option
 
 LEVELS = ("quick", "thorough")
 level_option = click.option(
@@ -95,13 +95,7 @@ def mechanism(
 
 @audit.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option(
-    "--key",
-    "keys",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    multiple=True,
-    help="A public key that you trust; may be given several times. Default: the workspace's trusted keys.",
-)
+@keys_option
 @workspace_option
 @json_option
 def claim(*, folder: Path, keys: tuple[Path, ...], workspace: Path, as_json: bool) -> None:

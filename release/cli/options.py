@@ -17,6 +17,14 @@ workspace_option = click.option(
     help="The workspace's folder; default: the current one.",
 )
 
+keys_option = click.option(
+    "--key",
+    "keys",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="A public key that you trust; may be given several times. Default: the workspace's trusted keys.",
+)
+
 config_argument = click.argument(
     "config", type=click.Path(path_type=Path, dir_okay=False), required=False, default=None, metavar="[RELEASE.TOML]"
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from release.cli.console import emit
-from release.cli.options import json_option, workspace_option
+from release.cli.options import json_option, keys_option, workspace_option
 
 
 @click.command()
@@ -16,13 +16,7 @@ from release.cli.options import json_option, workspace_option
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="A new file, .csv or .parquet."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=None, help="Draw the same rows again; default: new ones.")
-@click.option(
-    "--key",
-    "keys",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    multiple=True,
-    help="A public key that you trust; may be given several times. Default: the workspace's trusted keys.",
-)
+@keys_option
 @workspace_option
 @json_option
 def sample(
