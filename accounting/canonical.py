@@ -1,6 +1,7 @@
 """Canonical JSON (RFC 8785) and SHA-256 digests: the one byte form of everything that is hashed or signed."""
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -23,6 +24,18 @@ def canonical_bytes(value: Json) -> bytes:
         raise ConfigError("a value to be hashed or signed has no canonical JSON form") from None
 
 
+def plain_bytes(value: Json) -> bytes:
+    """Serialise a JSON value whose keys are ASCII and whose numbers are integers within ±(2^53 - 1).
+
+    For such values RFC 8785 is JSON without blanks and with sorted keys, which the standard library writes many times
+    faster than :func:`canonical_bytes`.
+
+    Raises:
+        UnicodeEncodeError: text that is not valid Unicode.
+    """
+    return _ENCODER.encode(value).encode("utf-8")
+
+
 def digest(value: Json) -> str:
     """Return the lower-case hexadecimal SHA-256 of the canonical bytes of a JSON value."""
     return sha256(canonical_bytes(value))
@@ -31,6 +44,9 @@ def digest(value: Json) -> str:
 def sha256(data: bytes) -> str:
     """Return the lower-case hexadecimal SHA-256 of bytes."""
     return hashlib.sha256(data).hexdigest()
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _plain(value: Json) -> "rfc8785._impl._Value":

@@ -10,13 +10,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from accounting.canonical import Json, canonical_bytes, digest
+from accounting.canonical import Json, digest, plain_bytes, sha256
 from accounting.errors import QueryRefused
 from accounting.events import Event, GaussianEvent, SelectionEvent
 from accounting.exact import positive, to_text
@@ -43,22 +44,23 @@ class Coding:
     """
 
     bins: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
+    widths: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        frozen = {}
+        frozen, widths = {}, {}
         for name, numbers in self.bins.items():
             copy = np.array(numbers, dtype=np.int32)
             if copy.ndim != 1 or copy.size == 0 or not np.array_equal(np.unique(copy), np.arange(copy.max() + 1)):
                 raise QueryRefused(f"the coding of column {name!r} must number its bins 0, 1, … without gaps")
             copy.setflags(write=False)
             frozen[name] = copy
+            widths[name] = int(copy.max()) + 1
         object.__setattr__(self, "bins", MappingProxyType(frozen))
+        object.__setattr__(self, "widths", MappingProxyType(widths))
 
     def cells(self, schema: Schema, name: str) -> int:
         """Return the number of bins that a column has under this coding."""
-        if name in self.bins:
-            return int(self.bins[name].max()) + 1
-        return schema.column(name).cells
+        return self.widths[name] if name in self.widths else schema.column(name).cells
 
     def shape(self, schema: Schema, clique: Clique) -> tuple[int, ...]:
         """Return the shape of a clique's contingency table."""
@@ -350,29 +352,31 @@ def check_query(query: Query, schema: Schema) -> None:
         _check_votes(query, schema)
         return
     _check_coding(query.coding, schema)
-    candidates = query.cliques if isinstance(query, Marginals) else query.candidates
-    for clique in candidates:
-        _check_clique(clique, query.coding, schema)
-    if not isinstance(query, Marginals):
-        for clique, estimate in zip(query.candidates, query.estimates, strict=True):
-            if estimate.shape != query.coding.shape(schema, clique):
-                raise QueryRefused("an estimate must have the shape of its clique's table")
+    sizes = {column.name: query.coding.cells(schema, column.name) for column in schema.columns}
+    place = {name: index for index, name in enumerate(sizes)}
+    if isinstance(query, Marginals):
+        for clique in query.cliques:
+            _check_clique(clique, sizes, place)
+        return
+    for clique, estimate in zip(query.candidates, query.estimates, strict=True):
+        if estimate.shape != _check_clique(clique, sizes, place):
+            raise QueryRefused("an estimate must have the shape of its clique's table")
 
 
 def describe_query(query: Query) -> dict[str, Json]:
-    """Describe a question for the ledger: public fields only; large arrays by their SHA-256."""
+    """Describe a question for the ledger: public fields only; arrays by their SHA-256, all estimates by one."""
     if isinstance(query, Total):
         return {"question": "total", "variance": to_text(query.variance)}
     if isinstance(query, Votes):
         return {
             "question": "votes",
             "candidates": sha_of(query.candidates),
-            "embedding": {name: _placement_sha(placed) for name, placed in sorted(query.embedding.items())},
+            "embedding": [[name, _placement_sha(placed)] for name, placed in sorted(query.embedding.items())],
             "votes": query.votes,
             "within": [] if query.within is None else [query.within],
             "variance": to_text(query.variance),
         }
-    coding = {name: sha_of(numbers) for name, numbers in sorted(query.coding.bins.items())}
+    coding: Json = [[name, sha_of(numbers)] for name, numbers in sorted(query.coding.bins.items())]
     if isinstance(query, Marginals):
         return {
             "question": "marginals",
@@ -382,7 +386,7 @@ def describe_query(query: Query) -> dict[str, Json]:
         }
     common: dict[str, Json] = {
         "candidates": [list(clique) for clique in query.candidates],
-        "estimates": [sha_of(estimate) for estimate in query.estimates],
+        "estimates": sha_of(*query.estimates),
         "grid": query.grid,
         "coding": coding,
     }
@@ -397,18 +401,19 @@ def describe_query(query: Query) -> dict[str, Json]:
     return {"question": "errors", **common, "variance": to_text(query.variance)}
 
 
+def description_digest(description: Mapping[str, Json]) -> str:
+    """Return the SHA-256 of a question's description in canonical form, which binds a request id to the question."""
+    return sha256(plain_bytes(description))
+
+
 def query_digest(query: Query) -> str:
     """Return the SHA-256 that binds a request id to one question, σ² or ε included."""
-    return digest(describe_query(query))
+    return description_digest(describe_query(query))
 
 
 def answer_to_bytes(answer: Answer) -> bytes:
-    """Write an answer as canonical JSON; the entry number is the ledger's and not part of it.
-
-    Of texts and whole numbers below 2^53 under two ASCII keys in order, RFC 8785 is plain JSON without blanks, which
-    the standard library writes many times faster.
-    """
-    return json.dumps(_answer_fields(answer), separators=(",", ":"), allow_nan=False).encode("ascii")
+    """Write an answer as canonical JSON; the entry number is the ledger's and not part of it."""
+    return plain_bytes(_answer_fields(answer))
 
 
 def _answer_fields(answer: Answer) -> dict[str, Json]:
@@ -439,10 +444,22 @@ def answer_from_bytes(data: bytes, query: Query, schema: Schema, entry: int) -> 
     return NoisyErrors(entry, np.array([int(text) for text in value["values"]], dtype=np.int64))
 
 
-def sha_of(array: npt.NDArray[np.integer]) -> str:
-    """Return the SHA-256 of an integer array's shape and little-endian int64 values."""
-    head = canonical_bytes(list(array.shape))
-    return hashlib.sha256(head + np.ascontiguousarray(array, dtype="<i8").tobytes()).hexdigest()
+def sha_of(*arrays: npt.NDArray[np.integer]) -> str:
+    """Return one SHA-256 of integer arrays in order.
+
+    The hashed bytes are 64-bit signed little-endian words: for each array its number of dimensions, its shape, and its
+    values in row-major order. Read from the front, the words say where each array ends, so that different lists of
+    arrays never have the same bytes.
+    """
+    stream = hashlib.sha256()
+    heads: dict[tuple[int, ...], bytes] = {}
+    for array in arrays:
+        shape = array.shape
+        if shape not in heads:
+            heads[shape] = np.array([len(shape), *shape], dtype="<i8").tobytes()
+        stream.update(heads[shape])
+        stream.update(np.asarray(array, dtype="<i8").tobytes())
+    return stream.hexdigest()
 
 
 def _placement_sha(placement: Placement) -> str:
@@ -472,15 +489,16 @@ def _check_coding(coding: Coding, schema: Schema) -> None:
             raise QueryRefused(f"the coding of column {name!r} does not cover the schema's cells")
 
 
-def _check_clique(clique: Clique, coding: Coding, schema: Schema) -> None:
-    position = {column.name: index for index, column in enumerate(schema.columns)}
-    if any(name not in position for name in clique):
+def _check_clique(clique: Clique, sizes: Mapping[str, int], place: Mapping[str, int]) -> tuple[int, ...]:
+    """Check one clique and return the shape of its table."""
+    if any(name not in place for name in clique):
         raise QueryRefused("a clique names a column that the schema does not model")
-    if sorted(clique, key=position.__getitem__) != list(clique):
+    if any(place[before] > place[after] for before, after in pairwise(clique)):
         raise QueryRefused("a clique lists its columns in the schema's order")
-    cells = math.prod(coding.shape(schema, clique))
-    if cells > MAX_CELLS:
-        raise QueryRefused(f"a table of {cells} cells is over the limit of {MAX_CELLS}")
+    shape = tuple(sizes[name] for name in clique)
+    if math.prod(shape) > MAX_CELLS:
+        raise QueryRefused(f"a table of {math.prod(shape)} cells is over the limit of {MAX_CELLS}")
+    return shape
 
 
 def _check_cliques(cliques: tuple[Clique, ...]) -> None:
@@ -503,13 +521,12 @@ def _check_grid(grid: int) -> None:
 def _frozen_estimates(estimates: tuple[Ints, ...], count: int) -> tuple[Ints, ...]:
     if len(estimates) != count:
         raise QueryRefused("a question needs one estimate for each candidate")
-    frozen = []
     for estimate in estimates:
         if not isinstance(estimate, np.ndarray) or estimate.dtype != np.int64:
             raise QueryRefused("an estimate is an int64 array in grid units")
-        if estimate.size and max(abs(int(estimate.min())), abs(int(estimate.max()))) > ESTIMATE_LIMIT:
-            raise QueryRefused("an estimate lies outside ±2^53 grid units")
-        copy = estimate.copy()
-        copy.setflags(write=False)
-        frozen.append(copy)
-    return tuple(frozen)
+    flat = np.concatenate([estimate.ravel() for estimate in estimates])
+    if flat.size and max(-int(flat.min()), int(flat.max())) > ESTIMATE_LIMIT:
+        raise QueryRefused("an estimate lies outside ±2^53 grid units")
+    flat.setflags(write=False)
+    ends = accumulate(estimate.size for estimate in estimates)
+    return tuple(flat[end - e.size : end].reshape(e.shape) for e, end in zip(estimates, ends, strict=True))

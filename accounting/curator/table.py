@@ -33,7 +33,7 @@ from accounting.queries import (
     answer_to_bytes,
     check_query,
     describe_query,
-    query_digest,
+    description_digest,
     question_event,
     selection_scale,
 )
@@ -124,7 +124,8 @@ class _Handle(Opaque):
         cost = price(event, self._account.law)
         self._asked += 1
         request = str(self._asked)
-        granted = self._account.authorise(request, query_digest(query), event, describe_query(query))
+        description = describe_query(query)
+        granted = self._account.authorise(request, description_digest(description), event, description)
         self._spent += cost
         if isinstance(granted, Stored):
             return answer_from_bytes(granted.answer, query, self._schema, granted.entry)

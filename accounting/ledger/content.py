@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import cast
 
 from accounting.budget import Law
-from accounting.canonical import Json
+from accounting.canonical import Json, plain_bytes
 from accounting.errors import ConfigError, LedgerError, QueryRefused
 from accounting.ledger.amounts import from_text
 from accounting.ledger.values import PURPOSES
@@ -100,19 +100,18 @@ def check_question(description: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def shorten_question(description: Mapping[str, Json]) -> dict[str, Json]:
-    """Write a description as an entry holds it: long lists by their length, mappings as sorted pairs."""
+    """Write a description as an entry holds it: long lists by their length."""
     short: dict[str, Json] = {}
     for key, value in description.items():
-        items: Json = sorted([name, code] for name, code in value.items()) if isinstance(value, Mapping) else value
-        long = isinstance(items, (list, tuple)) and len(items) > LONGEST_LIST
-        short[key] = {"items": len(cast("list[Json]", items))} if long else items
+        long = isinstance(value, (list, tuple)) and len(value) > LONGEST_LIST
+        short[key] = {"items": len(cast("list[Json]", value))} if long else value
     return short
 
 
 def to_line(body: Mapping[str, Json]) -> bytes:
-    """Serialise an entry by RFC 8785, which for its keys (ASCII) and numbers (small integers) is sorted plain JSON."""
+    """Serialise an entry by RFC 8785: its keys are ASCII and its numbers small integers."""
     try:
-        return _ENCODER.encode(body).encode("utf-8")
+        return plain_bytes(body)
     except UnicodeEncodeError:
         raise LedgerError("has text that is not valid Unicode") from None
 
@@ -161,7 +160,6 @@ def _refuse(_: str) -> float:
     raise ValueError
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 _DECODER = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_refuse)
 
 

@@ -2,8 +2,10 @@ import hashlib
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from accounting.canonical import canonical_bytes, digest, sha256
+from accounting.canonical import canonical_bytes, digest, plain_bytes, sha256
 from accounting.errors import ConfigError
 
 
@@ -61,3 +63,20 @@ def test_what_has_no_canonical_form_is_refused_without_showing_it(value):
 
 def test_the_largest_integers_pass():
     assert canonical_bytes([2**53 - 1, -(2**53) + 1]) == b"[9007199254740991,-9007199254740991]"
+
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+_PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | _TEXT,
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(max_codepoint=127)), inner),
+)
+
+
+@given(_PLAIN)
+def test_plain_values_have_the_same_bytes_both_ways(value):
+    assert plain_bytes(value) == canonical_bytes(value)
+
+
+def test_plain_values_that_are_not_unicode_are_refused():
+    with pytest.raises(UnicodeEncodeError):
+        plain_bytes("\ud800")

@@ -1,5 +1,7 @@
 import dataclasses
+import hashlib
 import json
+import struct
 from fractions import Fraction
 
 import numpy as np
@@ -332,6 +334,26 @@ def test_p47_the_digest_binds_every_field():
     assert query_digest(select()) == digests[0]
 
 
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: type(question).__name__)
+def test_a_digest_is_that_of_the_canonical_description(question):
+    assert query_digest(question) == hashlib.sha256(canonical_bytes(describe_query(question))).hexdigest()
+
+
+def test_p47_one_digest_binds_every_array_of_a_list_and_where_each_ends():
+    # Words that could be read as another array's dimensions and shape: moved borders must change the digest.
+    a, b = np.array([1, 2], dtype=np.int64), np.array([3], dtype=np.int64)
+    lists = [(), (a,), (b,), (a, b), (b, a), (a, a), (np.array([1, 2, 1, 1, 3]),), (zeros(0),), (zeros(0), zeros(0))]
+    lists += [(a.reshape(1, 2),), (a.reshape(2, 1),), (zeros(0, 2),), (zeros(2, 0),), (zeros(),), (zeros(1),)]
+    assert len({sha_of(*arrays) for arrays in lists}) == len(lists)
+
+
+def test_a_digest_of_arrays_has_the_documented_bytes():
+    words = [2, 1, 2, -5, 2**53, 1, 1, 7]
+    arrays = [np.array([[-5, 2**53]]), np.array([7], dtype=np.int32)]
+    assert sha_of(*arrays) == hashlib.sha256(struct.pack("<8q", *words)).hexdigest()
+    assert describe_query(select(estimates=(zeros(4), zeros(2, 4))))["estimates"] == sha_of(zeros(4), zeros(2, 4))
+
+
 def test_a_digest_of_an_array_binds_values_and_shape():
     flat = np.arange(6, dtype=np.int64)
     assert sha_of(flat) == sha_of(flat.astype(np.int32)) == sha_of(flat[::-1][::-1])
@@ -344,8 +366,9 @@ def test_descriptions_hold_public_fields_only():
         "question": "marginals",
         "cliques": [[COLOUR], [COLOUR, SIZE]],
         "variance": "1/1",
-        "coding": {},
+        "coding": [],
     }
+    assert describe_query(QUESTIONS[2])["coding"] == [[SIZE, sha_of(np.array([0, 0, 1, 1]))]]
     assert set(describe_query(select())) == {
         "question",
         "candidates",

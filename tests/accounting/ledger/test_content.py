@@ -136,7 +136,7 @@ def test_unknown_kinds_are_refused(line):
 def test_long_lists_of_a_question_are_named_by_their_length():
     cliques = [[f"c{number}"] for number in range(LONGEST_LIST + 1)]
     short = shorten_question(
-        {"question": "marginals", "cliques": cliques, "variance": "1/1", "coding": {"b": "2", "a": "1"}}
+        {"question": "marginals", "cliques": cliques, "variance": "1/1", "coding": [["a", "1"], ["b", "2"]]}
     )
     assert short == {
         "question": "marginals",
