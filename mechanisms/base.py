@@ -18,7 +18,7 @@ from mechanisms.table import SyntheticTable
 if TYPE_CHECKING:
     from mechanisms.fitted import FittedModel
 
-QuestionKind = Literal["total", "marginals", "select", "errors", "votes"]
+QuestionKind = Literal["total", "marginals", "select", "errors", "votes", "quantiles", "categories"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,14 @@ class PlannedQuestions:
         purpose: one public sentence for the plan and the report.
         at_most: the most questions of this line that a run may ask.
         ceiling: the most that they cost together, in the law's unit (ρ or μ²).
+        delta: the most that they cost together in δ.
     """
 
     question: QuestionKind
     purpose: str
     at_most: int
     ceiling: Fraction
+    delta: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
