@@ -14,6 +14,7 @@ LIGHT_MODULES = (
     "errors",
     "exact",
     "canonical",
+    "enclosures",
     "unit",
     "budget",
     "events",

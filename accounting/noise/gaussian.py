@@ -10,7 +10,7 @@ probability 0.
 
 Two paths, one result. Float64 computes Y for whole blocks and is believed only where its error cannot matter: for
 t ≥ 2^47 (V ≥ 2^-16, x < 4.33) and where Y is farther than σ·2^-43 from every m - ½. Everything else is decided by
-integer enclosures of erfc(√q) (accounting.noise.enclosures) against V, whose bits are extended, never drawn anew,
+integer enclosures of erfc(√q) (accounting.enclosures) against V, whose bits are extended, never drawn anew,
 until the comparison is certain.
 
 Float path. With s = -log V and w = √(s + 11/16), x is approximated by s·P(w)/Q(w), where P and Q have degree 8 and 9
@@ -41,8 +41,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from accounting.enclosures import erfc_bounds
 from accounting.errors import ConfigError
-from accounting.noise.enclosures import erfc_bounds
 from accounting.noise.entropy import Entropy
 from accounting.noise.uniform import LazyUniform
 

@@ -18,8 +18,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from accounting.enclosures import exp_minus_bounds
 from accounting.errors import ConfigError
-from accounting.noise.enclosures import exp_minus_bounds
 from accounting.noise.entropy import Entropy
 from accounting.noise.uniform import MARGIN_BITS, LazyUniform
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accounting.noise.enclosures import erfc_bounds, exp_minus_bounds
+from accounting.enclosures import erfc_bounds, exp_minus_bounds
 
 _RATIONALS = st.builds(
     lambda mantissa, denominator, shift: Fraction(mantissa, denominator) * Fraction(2) ** shift,
