@@ -84,13 +84,13 @@ def claim_checks(folder: Path, manifest: "Manifest") -> "tuple[ClaimCheck, ...]"
         manifest: its manifest.
     """
     from audits.claim import check_epsilon, check_sum
-    from release.verify.release import LEDGER_NAME
+    from release.verify.entries import LEDGER_NAME, read_lines
     from release.verify.sums import sum_lines
 
     guarantee, law = manifest.guarantee, Law(manifest.guarantee.law)
     costs = [from_text(question.cost) for question in manifest.questions]
     checks = [check_sum(f"sum of {law.unit}", costs, from_text(manifest.settled))]
-    sums = sum_lines((folder / LEDGER_NAME).read_bytes().splitlines(), manifest.release_id, file=LEDGER_NAME)
+    sums = sum_lines(read_lines(folder), manifest.release_id, file=LEDGER_NAME)
     checks.append(check_sum(f"sum of {law.unit}, against the ledger", costs, from_text(sums.settled)))
     for stated, points in (
         (guarantee.release_cap, guarantee.release_curve),

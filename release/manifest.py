@@ -13,9 +13,9 @@ from accounting.events import Event, GaussianEvent
 from accounting.exact import decimal_above, from_text, to_text
 from accounting.unit import NEIGHBOURING, unit_to_json
 from mechanisms.bounds import ErrorBounds
-from release.record import QuestionRecord, RunRecord, RunSummary
+from release.record import DomainRecord, Look, QuestionRecord, RunRecord, RunSummary
 
-FORMAT: Final = 0
+FORMAT: Final = 1
 REPORTED_DELTAS = tuple(Fraction(1, 10**power) for power in (5, 6, 7, 8, 9))
 GROUP_SIZES = (2, 5)
 EPSILON_DIGITS = 15
@@ -81,12 +81,14 @@ class Guarantee(_Part):
 
 
 class EventPart(_Part):
-    """An event of the closed table: Gaussian noise, or a selection."""
+    """An event of the closed table: Gaussian noise, a selection, or Gaussian noise before a threshold."""
 
-    kind: Literal["gaussian", "selection"]
+    kind: Literal["gaussian", "selection", "threshold"]
     sensitivity_squared: Exact | None = None
     variance: Exact | None = None
     epsilon: Exact | None = None
+    threshold: int | None = None
+    names: int | None = None
 
 
 class QuestionPart(_Part):
@@ -98,6 +100,7 @@ class QuestionPart(_Part):
     digest: Hash
     event: EventPart
     cost: Exact
+    delta: Exact
     answer_digest: Hash
 
 
@@ -108,6 +111,7 @@ class PlanLine(_Part):
     purpose: str
     at_most: int
     ceiling: Exact
+    delta: Exact
 
 
 class PlanPart(_Part):
@@ -118,13 +122,16 @@ class PlanPart(_Part):
 
 
 class RunPart(_Part):
-    """One run of the dataset, released or not."""
+    """One run of the dataset, released or not; what later entries say of it counts up to this release's checkpoint."""
 
     release_id: str
     purpose: Literal["release", "test", "audit"]
     cap: CapPart
     settled: Exact
     closed: bool
+    replaced: bool
+    superseded_by: str | None
+    withdrawn: bool
 
 
 class LookPart(_Part):
@@ -157,6 +164,26 @@ class BoundsPart(_Part):
     largest_share_simultaneous: float
 
 
+class MeasuredPart(_Part):
+    """A column whose domain was measured, not declared, and the entries of the answers that it follows from."""
+
+    column: str
+    question: Literal["quantiles", "categories"]
+    entries: tuple[int, ...]
+
+
+class DomainPart(_Part):
+    """What was paid for the domains that were not public; ``domain.json`` holds the answers.
+
+    ``declared_schema_digest`` is that of the schema before them; ``schema_digest`` that of the one they led to.
+    """
+
+    declared_schema_digest: Hash
+    share: Exact
+    delta: Exact
+    columns: tuple[MeasuredPart, ...]
+
+
 class Randomness(_Part):
     """Where privacy noise came from, and the seed of the public randomness."""
 
@@ -168,7 +195,7 @@ class Randomness(_Part):
 class Manifest(_Part):
     """Everything that a release says about itself."""
 
-    format: Literal[0]
+    format: Literal[1]
     release_id: str
     dataset: str
     purpose: Literal["release"]
@@ -180,11 +207,13 @@ class Manifest(_Part):
     plan: PlanPart
     questions: tuple[QuestionPart, ...]
     settled: Exact
+    settled_delta: Exact
     runs: tuple[RunPart, ...]
     looks: tuple[LookPart, ...]
     ledger: LedgerPart
     config: dict[str, Any]
     schema_digest: Hash
+    domain: DomainPart | None
     error_bounds: BoundsPart
     notes: dict[str, Any]
     randomness: Randomness
@@ -212,7 +241,11 @@ def build_manifest(record: RunRecord) -> Manifest:
         plan=PlanPart(
             lines=tuple(
                 PlanLine(
-                    question=line.question, purpose=line.purpose, at_most=line.at_most, ceiling=to_text(line.ceiling)
+                    question=line.question,
+                    purpose=line.purpose,
+                    at_most=line.at_most,
+                    ceiling=to_text(line.ceiling),
+                    delta=to_text(line.delta),
                 )
                 for line in record.plan.lines
             ),
@@ -220,13 +253,13 @@ def build_manifest(record: RunRecord) -> Manifest:
         ),
         questions=tuple(_question(question) for question in record.questions),
         settled=to_text(record.settled),
-        runs=tuple(_run(run) for run in record.runs),
-        looks=tuple(
-            LookPart(entry=look.entry, what=look.what, schema_digest=look.schema_digest) for look in record.looks
-        ),
+        settled_delta=to_text(sum((question.delta for question in record.questions), Fraction(0))),
+        runs=tuple(map(run_part, record.runs)),
+        looks=tuple(map(look_part, record.looks)),
         ledger=LedgerPart(entries=record.ledger_entries, head=record.ledger_head),
         config=dict(record.config),
         schema_digest=record.schema_digest,
+        domain=_domain(record.domain),
         error_bounds=_bounds(record.bounds),
         notes=dict(record.notes),
         randomness=Randomness(noise=record.noise, isolation=record.isolation, public_seed=record.public_seed),
@@ -304,6 +337,19 @@ def _statement(statement: EpsilonDelta | None) -> StatementPart | None:
     return StatementPart(epsilon=to_text(statement.epsilon), delta=to_text(statement.delta))
 
 
+def _domain(domain: DomainRecord | None) -> DomainPart | None:
+    if domain is None:
+        return None
+    return DomainPart(
+        declared_schema_digest=domain.declared_schema_digest,
+        share=to_text(domain.share),
+        delta=to_text(domain.delta),
+        columns=tuple(
+            MeasuredPart(column=part.column, question=part.question, entries=part.entries) for part in domain.columns
+        ),
+    )
+
+
 def _question(question: QuestionRecord) -> QuestionPart:
     return QuestionPart(
         entry=question.entry,
@@ -312,15 +358,25 @@ def _question(question: QuestionRecord) -> QuestionPart:
         digest=question.digest,
         event=event_part(question.event),
         cost=to_text(question.cost),
+        delta=to_text(question.delta),
         answer_digest=question.answer_digest,
     )
 
 
-def _run(run: RunSummary) -> RunPart:
+def look_part(look: Look) -> LookPart:
+    """Write an unpaid look."""
+    return LookPart(entry=look.entry, what=look.what, schema_digest=look.schema_digest)
+
+
+def run_part(run: RunSummary) -> RunPart:
+    """Write a run of the dataset."""
     return RunPart(
         release_id=run.release_id,
         purpose=run.purpose,
         cap=_cap(run.cap),
         settled=to_text(run.settled),
         closed=run.closed,
+        replaced=run.replaced,
+        superseded_by=run.superseded_by,
+        withdrawn=run.withdrawn,
     )

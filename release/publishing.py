@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from accounting.canonical import canonical_bytes
-from accounting.errors import ConfigError
+from accounting.errors import ConfigError, LedgerError
 from mechanisms.base import MechanismResult
 from release.bounds import write_bounds
+from release.excerpt import EVIDENCE_NAME, Summary, summarise, take_excerpt
 from release.keys import fingerprint
 from release.manifest import Manifest, build_manifest
 from release.marginals import MARGINALS_NAME, write_marginals
@@ -19,7 +20,7 @@ from release.prepared import Prepared
 from release.record import RunRecord
 from release.report.writing import write_reports
 from release.runfile import RunFile
-from release.settlement import Settlement, summarise_runs
+from release.settlement import Settlement
 from release.software import versions
 from release.statement import write_signed
 
@@ -102,10 +103,13 @@ def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
     if prepared.config.output.marginals:
         write_marginals(partial / MARGINALS_NAME, prepared.schema, finished.result.transcript)
     (partial / SCHEMA_NAME).write_bytes(canonical_bytes(prepared.schema.to_json()))
-    (partial / LEDGER_NAME).write_bytes(b"".join(finished.ledger.export(prepared.dataset.label)))
+    excerpt = take_excerpt(finished.ledger, prepared.dataset.label, key)
+    (partial / LEDGER_NAME).write_bytes(b"".join(line + b"\n" for line in excerpt.lines))
+    (partial / EVIDENCE_NAME).write_bytes(canonical_bytes(dict(excerpt.evidence)))
     if finished.audit is not None:
         (partial / AUDIT_NAME).write_bytes(finished.audit)
-    manifest = build_manifest(make_record(finished, tuple(sorted(path.name for path in partial.iterdir()))))
+    names = tuple(sorted(path.name for path in partial.iterdir()))
+    manifest = build_manifest(make_record(finished, summarise(excerpt.lines), names))
     write_reports(partial, manifest, (fingerprint(key.public_key()),))
     write_signed(partial, manifest, [key])
     _make_durable(partial, finished.settlement.day)
@@ -119,22 +123,32 @@ def put_in_place(target: Path) -> Path:
     return target
 
 
-def make_record(finished: Finished, files: tuple[str, ...]) -> RunRecord:
-    """Gather everything public about a finished run for its manifest."""
+def make_record(finished: Finished, summary: Summary, files: tuple[str, ...]) -> RunRecord:
+    """Gather everything public about a finished run for its manifest.
+
+    Args:
+        finished: the run.
+        summary: what the entries that go into the release say about the dataset.
+        files: the names of the release's files.
+
+    Raises:
+        LedgerError: the dataset's law was changed after the run.
+    """
     prepared, account, run = finished.prepared, finished.account, finished.run
     result, settlement = finished.result, finished.settlement
-    dataset = finished.ledger.dataset(prepared.dataset.label)
+    if summary.law is not account.law:
+        raise LedgerError("the dataset's law was changed after this run, so that its release cannot be written")
     return RunRecord(
         release_id=run.release_id,
-        dataset=dataset.label,
+        dataset=account.label,
         purpose=account.purpose,
         day=settlement.day,
         config=prepared.config.to_json(),
         schema=prepared.schema.to_json(),
         schema_digest=prepared.schema.digest,
         unit=prepared.unit,
-        dataset_cap=dataset.cap,
-        dataset_statement=dataset.statement,
+        dataset_cap=summary.cap,
+        dataset_statement=summary.statement,
         cap=account.cap,
         statement=prepared.statement,
         delta=prepared.delta,
@@ -149,10 +163,10 @@ def make_record(finished: Finished, files: tuple[str, ...]) -> RunRecord:
         noise=account.noise,
         isolation=ISOLATION,
         software=versions(),
-        runs=summarise_runs(dataset),
-        looks=settlement.looks,
-        ledger_entries=settlement.entries,
-        ledger_head=dataset.head,
+        runs=summary.runs,
+        looks=summary.looks,
+        ledger_entries=summary.entries,
+        ledger_head=summary.head,
         files=files,
     )
 

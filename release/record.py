@@ -27,6 +27,7 @@ class QuestionRecord:
         event: what it cost, as an event.
         cost: the event's price in the law's unit (ρ or μ²).
         answer_digest: the SHA-256 of the noisy answer's canonical bytes.
+        delta: the event's price in δ.
     """
 
     entry: int
@@ -36,6 +37,39 @@ class QuestionRecord:
     event: Event
     cost: Fraction
     answer_digest: str
+    delta: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredColumn:
+    """A column whose domain was measured.
+
+    Args:
+        column: its name.
+        question: the kind of the questions.
+        entries: the numbers of the ledger entries that settled them.
+    """
+
+    column: str
+    question: Literal["quantiles", "categories"]
+    entries: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRecord:
+    """What was paid for domains that were not public.
+
+    Args:
+        declared_schema_digest: the digest of the schema before them.
+        share: the share of the release's cap that they may cost.
+        delta: the δ that they may cost.
+        columns: the measured columns.
+    """
+
+    declared_schema_digest: str
+    share: Fraction
+    delta: Fraction
+    columns: tuple[MeasuredColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +81,10 @@ class RunSummary:
         purpose: what it was for; only ``release`` can be signed.
         cap: the most that it may ever cost.
         settled: what its settled questions cost so far, in the law's unit; information, not the guarantee.
-        closed: whether it may still ask.
+        closed: whether it asks nothing more.
+        replaced: whether the dataset's cap was raised after it, which replaces the guarantee of its manifest.
+        superseded_by: the run that replaces it, or None.
+        withdrawn: whether it was withdrawn.
     """
 
     release_id: str
@@ -55,6 +92,9 @@ class RunSummary:
     cap: Cap
     settled: Fraction
     closed: bool
+    replaced: bool
+    superseded_by: str | None
+    withdrawn: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +146,7 @@ class RunRecord:
         ledger_entries: the number of entries in the released chain.
         ledger_head: the hash of its last entry, hexadecimal.
         files: the names of the release's files, manifest excluded, sorted.
+        domain: what was paid for domains that were not public, or None.
     """
 
     release_id: str
@@ -137,6 +178,7 @@ class RunRecord:
     ledger_entries: int
     ledger_head: str
     files: tuple[str, ...]
+    domain: DomainRecord | None = None
 
     @property
     def law(self) -> Law:

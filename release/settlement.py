@@ -13,10 +13,10 @@ from accounting.events import Event, GaussianEvent, SelectionEvent
 from accounting.exact import from_text, to_text
 from accounting.queries import answer_to_bytes, query_digest
 from mechanisms.base import Asked, Plan
-from release.record import Look, QuestionRecord, RunSummary
+from release.record import QuestionRecord
 
 if TYPE_CHECKING:
-    from accounting.ledger import DatasetState, Ledger
+    from accounting.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,10 @@ class Settlement:
     Args:
         day: the day of the allotment.
         questions: the release's settled questions in order of asking.
-        looks: the dataset's unpaid looks.
-        entries: the number of the dataset's entries.
     """
 
     day: str
     questions: tuple[QuestionRecord, ...]
-    looks: tuple[Look, ...]
-    entries: int
 
     @property
     def settled(self) -> Fraction:
@@ -43,17 +39,11 @@ class Settlement:
 
 def read_settlement(ledger: "Ledger", label: str, release_id: str) -> Settlement:
     """Read a release's settled questions from the ledger's entries."""
-    day, entries = "", 0
+    day = ""
     reserved: dict[str, Mapping[str, Any]] = {}
     questions: dict[str, QuestionRecord] = {}
-    looks: list[Look] = []
-    for entry in ledger.entries(label):
-        entries += 1
+    for entry in ledger.entries(label, release_id=release_id):
         body: Mapping[str, Any] = entry.body
-        if body["kind"] == "look":
-            looks.append(Look(entry.number, body["what"], body["schema_digest"]))
-        if body.get("release") != release_id:
-            continue
         match body["kind"]:
             case "allotted":
                 day = body["date"]
@@ -62,7 +52,7 @@ def read_settlement(ledger: "Ledger", label: str, release_id: str) -> Settlement
             case "settled":
                 questions[body["request"]] = _question(entry.number, reserved[body["request"]], body)
     ordered = tuple(questions[request] for request in sorted(questions, key=int))
-    return Settlement(day, ordered, tuple(looks), entries)
+    return Settlement(day, ordered)
 
 
 def check_settlement(settlement: Settlement, transcript: Sequence[Asked], granted: Fraction) -> None:
@@ -114,11 +104,6 @@ def check_within_plan(settlement: Settlement, plan: Plan, cap: Cap) -> None:
         )
     if not settlement.settled <= plan.total <= cap.value:
         raise DpReleaseError("the mechanism spent beyond its plan; this is a fault of the program")
-
-
-def summarise_runs(dataset: "DatasetState") -> tuple[RunSummary, ...]:
-    """List every run of a dataset."""
-    return tuple(RunSummary(run.release_id, run.purpose, run.cap, run.settled, run.closed) for run in dataset.releases)
 
 
 def plan_to_json(plan: Plan) -> dict[str, Json]:

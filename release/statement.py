@@ -13,7 +13,7 @@ from release.dsse import seal
 from release.manifest import Hash, Manifest
 
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE: Final = "urn:dprelease:predicate:release:v0"
+PREDICATE_TYPE: Final = "urn:dprelease:predicate:release:v1"
 MANIFEST_NAME = "manifest.dsse.json"
 
 
@@ -39,7 +39,7 @@ class Statement(_Part):
 
     type_: Literal["https://in-toto.io/Statement/v1"] = Field(alias="_type")
     subject: tuple[Subject, ...]
-    predicate_type: Literal["urn:dprelease:predicate:release:v0"] = Field(alias="predicateType")
+    predicate_type: Literal["urn:dprelease:predicate:release:v1"] = Field(alias="predicateType")
     predicate: Manifest
 
     def to_bytes(self) -> bytes:

@@ -2,7 +2,7 @@
 
 from accounting.ledger.account import Account
 from accounting.ledger.damage import Damage, LedgerDamaged
-from accounting.ledger.evidence import check_consistency, check_evidence
+from accounting.ledger.evidence import check_consistency, check_evidence, check_inclusion
 from accounting.ledger.history import History
 from accounting.ledger.ledger import Ledger
 from accounting.ledger.notes import Checkpoint, verifier_key
@@ -38,5 +38,6 @@ __all__ = [
     "Stored",
     "check_consistency",
     "check_evidence",
+    "check_inclusion",
     "verifier_key",
 ]

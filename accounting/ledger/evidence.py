@@ -71,14 +71,31 @@ def check_evidence(
         LedgerDamaged: a line contradicts those before it.
         VerificationFailed: the checkpoint is not signed by a trusted key, or the lines are not those that it covers.
     """
-    if evidence.keys() != {"checkpoint", "entry", "inclusion"} or not isinstance(evidence["checkpoint"], str):
-        raise VerificationFailed("this is not the evidence of a ledger")
-    checkpoint = open_checkpoint(evidence["checkpoint"], keys)
     history = History(whole=False)
     last = b""
     for line in lines:
         history.apply(line)
         last = line
+    return history, check_inclusion(history, last, evidence, keys)
+
+
+def check_inclusion(
+    history: History, last: bytes, evidence: Mapping[str, Json], keys: "Sequence[Ed25519PublicKey]"
+) -> Checkpoint:
+    """Check that a dataset's replayed lines are what a trusted key signed; return the checkpoint.
+
+    Args:
+        history: the replay of the dataset's lines up to the checkpoint.
+        last: the last of these lines; its chain binds the others.
+        evidence: what :func:`evidence` returned.
+        keys: the trusted public keys.
+
+    Raises:
+        VerificationFailed: the checkpoint is not signed by a trusted key, or the lines are not those that it covers.
+    """
+    if evidence.keys() != {"checkpoint", "entry", "inclusion"} or not isinstance(evidence["checkpoint"], str):
+        raise VerificationFailed("this is not the evidence of a ledger")
+    checkpoint = open_checkpoint(evidence["checkpoint"], keys)
     if len(history.datasets) != 1 or history.ledger is None:
         raise VerificationFailed("the entries are not those of one dataset")
     if checkpoint.origin != origin_of(history.ledger):
@@ -88,7 +105,7 @@ def check_evidence(
         checkpoint.root, checkpoint.size, history.last, leaf_hash(last), proof
     ):
         raise VerificationFailed("the entries are not in the ledger that the checkpoint was signed for")
-    return history, checkpoint
+    return checkpoint
 
 
 def check_consistency(proof: Mapping[str, Json], keys: "Sequence[Ed25519PublicKey]") -> tuple[Checkpoint, Checkpoint]:

@@ -1,28 +1,26 @@
-"""Verify a release folder: signature, form, digests, ledger chain, sums by two codes, ε by two formulas, output."""
+"""Verify a release folder: signature, form, digests, the ledger's entries, ε by two formulas, output."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from accounting.budget import cap
-from accounting.errors import ConfigError, LedgerError, VerificationFailed
+from accounting.errors import ConfigError, VerificationFailed
 from accounting.exact import decimal_above, from_text, to_text
-from accounting.ledger.history import History
 from accounting.schema import Schema
 from release.auditing import ATTESTATIONS, check_attestations
 from release.dsse import unseal
-from release.manifest import CapPart, CurvePoint, Manifest, QuestionPart
+from release.manifest import CapPart, CurvePoint, Manifest
 from release.statement import MANIFEST_NAME, Statement, file_digest, parse_statement
-from release.verify.sums import Sums, sum_lines
+from release.verify.entries import check_entries
+from release.verify.sums import Sums
 from release.verify.table import check_csv, check_parquet
 
 SCHEMA_NAME = "schema.json"
-LEDGER_NAME = "ledger.jsonl"
 TOLERANCE = Fraction(1, 10**9)
 
 
@@ -62,7 +60,7 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
     _check_files(folder, statement)
     check_attestations(folder, trusted)
     schema = _check_schema(folder, manifest)
-    sums = _check_ledger(folder, manifest)
+    checkpoint, sums = check_entries(folder, manifest, list(trusted.values()))
     _check_guarantee(manifest, sums)
     rows = _check_tables(folder, schema, manifest)
     spent = f"{manifest.guarantee.law.unit} = {decimal_above(from_text(sums.settled))}"
@@ -73,7 +71,7 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
         (
             f"signed by {len(signers)} trusted key{'s' if len(signers) > 1 else ''}, in canonical form",
             f"{len(statement.subject)} files are exactly the signed ones",
-            f"{manifest.ledger.entries} ledger entries form one chain",
+            f"{manifest.ledger.entries} ledger entries form one chain, in a signed checkpoint of {checkpoint.size}",
             f"{len(manifest.questions)} questions cost {spent}, within the caps, by two codes",
             f"epsilon at {len(manifest.guarantee.release_curve)} deltas, by two formulas",
             f"{rows} synthetic rows keep the schema{_and_constraints(schema)}",
@@ -112,62 +110,6 @@ def _check_schema(folder: Path, manifest: Manifest) -> Schema:
     if schema.digest != manifest.schema_digest:
         raise VerificationFailed("this is not the schema of the manifest", file=SCHEMA_NAME)
     return schema
-
-
-def _check_ledger(folder: Path, manifest: Manifest) -> Sums:
-    """Replay the chain (first code), add it up again (second code), and compare both with the manifest."""
-    try:
-        lines = (folder / LEDGER_NAME).read_bytes().splitlines()
-    except OSError:
-        raise VerificationFailed("the ledger's entries are missing", file=LEDGER_NAME) from None
-    replay = _replay(lines, manifest)
-    release, dataset = replay.history.releases[manifest.release_id], replay.history.datasets[manifest.dataset]
-    sums = sum_lines(lines, manifest.release_id, file=LEDGER_NAME)
-    replayed = (dataset.cap, dataset.allotted, release.cap, release.granted, release.settled)
-    if replayed != tuple(map(from_text, (sums.dataset_cap, sums.allotted, sums.cap, sums.granted, sums.settled))):
-        raise VerificationFailed("two ways of adding up the entries differ", file=LEDGER_NAME)
-    if [(q.request_id, q.entry, q.answer_digest) for q in manifest.questions] != replay.settled:
-        raise VerificationFailed("the manifest lists other questions than the ledger settled", file=MANIFEST_NAME)
-    for question in manifest.questions:
-        _check_question(question, replay.reserved[question.request_id])
-    if manifest.settled != sums.settled:
-        raise VerificationFailed("the manifest states another spend than the ledger", file=MANIFEST_NAME)
-    return sums
-
-
-@dataclass(frozen=True, slots=True)
-class _Replay:
-    """The replayed lines: their history, this release's reservations by request, its settlements in order."""
-
-    history: History
-    reserved: dict[str, Mapping[str, Any]]
-    settled: list[tuple[str, int, str]]
-
-
-def _replay(lines: list[bytes], manifest: Manifest) -> _Replay:
-    replay = _Replay(History(whole=False), {}, [])
-    try:
-        for line in lines:
-            body = replay.history.apply(line)
-            if body.get("release") == manifest.release_id and body["kind"] == "reserved":
-                replay.reserved[body["request"]] = body
-            elif body.get("release") == manifest.release_id and body["kind"] == "settled":
-                replay.settled.append((body["request"], body["number"], body["answer"]))
-    except LedgerError as error:
-        raise VerificationFailed(str(error), file=LEDGER_NAME) from None
-    history = replay.history
-    if manifest.release_id not in history.releases or set(history.datasets) != {manifest.dataset}:
-        raise VerificationFailed("the entries are not those of this dataset and release", file=LEDGER_NAME)
-    if (len(lines), history.heads[manifest.dataset]) != (manifest.ledger.entries, manifest.ledger.head):
-        raise VerificationFailed("the chain does not end where the manifest says", file=LEDGER_NAME)
-    return replay
-
-
-def _check_question(question: QuestionPart, entry: Mapping[str, Any]) -> None:
-    event = question.event.model_dump(exclude_none=True)
-    if (question.digest, question.cost, event) != (entry["digest"], entry["amount"], entry["event"]):
-        reason = f"question {question.request_id} is another one than the ledger reserved"
-        raise VerificationFailed(reason, file=MANIFEST_NAME)
 
 
 def _check_guarantee(manifest: Manifest, sums: Sums) -> None:

@@ -76,6 +76,10 @@ class _Tally:
         if kind == "dataset-opened":
             self.law, self.rows = entry["dataset"]["law"], entry["privacy_unit"]["max_rows"]
             self.cap = _ratio(entry["dataset"]["cap"])
+        elif kind == "cap-raised":
+            self.cap = _ratio(entry["dataset"]["cap"])
+        elif kind == "law-changed":
+            self._halve()
         elif kind == "allotted":
             self.releases[entry["release"]] = _Release(_ratio(entry["amount"]))
         elif kind in ("reserved", "voided", "settled", "closed"):
@@ -94,6 +98,14 @@ class _Tally:
             release.settled.append(release.granted[entry["request"]])
         else:
             release.closed = True
+
+    def _halve(self) -> None:
+        """Turn every μ² into a ρ of half its size; no release is open."""
+        self.law, self.cap = "zcdp", _half(self.cap)
+        for release in self.releases.values():
+            release.cap = _half(release.cap)
+            release.granted = {request: _half(amount) for request, amount in release.granted.items()}
+            release.settled = [_half(amount) for amount in release.settled]
 
     def sums(self, release_id: str) -> Sums:
         """Check every cap and return the sums."""
@@ -147,6 +159,10 @@ def _add(ratios: Iterable[Ratio]) -> Ratio:
     listed = list(ratios)
     common = math.lcm(*(bottom for _, bottom in listed)) if listed else 1
     return sum(top * (common // bottom) for top, bottom in listed), common
+
+
+def _half(amount: Ratio) -> Ratio:
+    return amount[0], 2 * amount[1]
 
 
 def _fits(amount: Ratio, cap: Ratio) -> bool:

@@ -144,6 +144,7 @@ def test_run_then_verify(workspace, give):
     release = release_of(workspace)
     assert sorted(item.name for item in release.iterdir()) == [
         "bounds.csv",
+        "evidence.json",
         "ledger.jsonl",
         "manifest.dsse.json",
         "report.html",

@@ -30,7 +30,7 @@ PLAN = Plan(Law.ZCDP, (PlannedQuestions("total", "rows", 1, COST),), COST)
 
 
 def settlement(*questions: QuestionRecord) -> Settlement:
-    return Settlement("2026-01-01", questions, (), 9)
+    return Settlement("2026-01-01", questions)
 
 
 def test_equal_ones_pass():

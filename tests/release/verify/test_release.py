@@ -137,6 +137,12 @@ LIES = {
     "another release": (lambda m: m.update(release_id="other"), "not those of this dataset"),
     "a shorter chain": (lambda m: m["ledger"].update(entries=m["ledger"]["entries"] - 1), "does not end"),
     "another schema": (lambda m: m.update(schema_digest="0" * 64), "not the schema"),
+    "a run left out": (lambda m: m["runs"].pop(), "other runs"),
+    "a cheaper run": (lambda m: m["runs"][0].update(settled="0/1"), "other runs"),
+    "a look that nobody took": (
+        lambda m: m["looks"].append({"entry": 1, "what": "schema-check", "schema_digest": "0" * 64}),
+        "other looks",
+    ),
     "an unknown field": (lambda m: m.update(row_count=200), "declared form"),
     "a test": (lambda m: m.update(purpose="test"), "declared form"),
 }
