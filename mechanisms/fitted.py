@@ -112,6 +112,7 @@ class FittedModel:
             "bins": {name: numbers.tolist() for name, numbers in self.hybrid.coding.bins.items()},
             "fine": {name: counts.tolist() for name, counts in self.hybrid.fine.items()},
             "total": repr(float(self.hybrid.total)),
+            "sigma": repr(float(self.hybrid.sigma)),
         }
         (folder / CODING_NAME).write_bytes(canonical_bytes(document))
 
@@ -133,6 +134,7 @@ class FittedModel:
                 Coding({name: np.array(numbers, dtype=np.int32) for name, numbers in document["bins"].items()}),
                 {name: np.array(counts, dtype=np.int64) for name, counts in document["fine"].items()},
                 float(document["total"]),
+                float(document["sigma"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ConfigError(f"{CODING_NAME} is not the decoder of a model") from None

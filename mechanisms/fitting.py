@@ -108,8 +108,15 @@ class Fitting:
 
     def _fit(self, start: Model | None) -> Model:
         """Fit until the solver's stopping rule is met: a model that stopped short would seem not to have moved."""
-        measurements = [Measurement(table.clique, table.values, table.sigma) for table in self._tables]
-        total = self.total.at_least_one
+        estimated = self.total
+        total = estimated.at_least_one
+        measurements = [
+            Measurement(table.clique, *table.given_total(total, estimated.variance))
+            if table.clique[0] in self.hybrid.merged
+            else Measurement(table.clique, table.values, table.sigma)
+            for table in self._one_ways
+        ]
+        measurements += [Measurement(table.clique, table.values, table.sigma) for table in self._later]
         model = estimate(self.domain, measurements, total=total, zeros=self._zeros, warm_start=start)
         for _ in range(MORE_FITS):
             if model.converged:

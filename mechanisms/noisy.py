@@ -38,6 +38,23 @@ class NoisyTable:
         """The root mean square of the cells' standard deviations."""
         return sqrt(self.variance * int(self.draws.sum()) / self.draws.size)
 
+    def given_total(self, total: float, variance: float) -> tuple[npt.NDArray[np.float64], float]:
+        """Correct the cells by what is known of their sum: the noisier a cell, the more of the difference it takes.
+
+        A cell that sums very many others would otherwise drown what is known of the rest.
+
+        Args:
+            total: an estimate of the sum, in rows.
+            variance: its variance, taken as independent of this table's.
+
+        Returns:
+            The corrected counts, and the root mean square of their standard deviations.
+        """
+        noise = float(self.variance) * self.draws
+        share = noise / (noise.sum() + variance)
+        left = noise * (1.0 - share)
+        return self.values + share * (total - float(self.values.sum())), sqrt(float(left.mean()))
+
     def marginal(self, clique: Clique) -> "NoisyTable":
         """Sum out the columns that a smaller clique does not have."""
         axes = tuple(axis for axis, name in enumerate(self.clique) if name not in clique)

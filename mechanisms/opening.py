@@ -31,6 +31,6 @@ def measure_one_ways(asker: Asker, schema: Schema, amount: Fraction, bins: int) 
     names = tuple(column.name for column in schema.columns)
     tables = asker.marginals(tuple((name,) for name in names), amount)
     total = estimate_total(tables).at_least_one
-    hybrid = hybrid_coding(schema, {table.clique[0]: table.values for table in tables}, total, bins)
+    hybrid = hybrid_coding(schema, {table.clique[0]: table.values for table in tables}, total, tables[0].sigma, bins)
     domain = Domain(names, tuple(hybrid.cells(name) for name in names))
     return Opening(hybrid, domain, tuple(hybrid.binned(table) for table in tables))

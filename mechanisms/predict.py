@@ -90,6 +90,9 @@ def predict(kind: str, mechanism: CalibratedMechanism, schema: Schema, unit: Pri
     if isinstance(mechanism, (Adaptive, MST)):
         sizes = model_sizes(schema, mechanism.config.bins)
     noise = _one_way_sigma(mechanism, len(sizes), unit) / rows
+    if isinstance(mechanism, (Adaptive, MST)):  # rare categories are merged: no more stand out than rows and noise lift
+        most = 2 * mechanism.config.bins + 1 + round(1 / noise)
+        sizes = {name: min(size, most) for name, size in sizes.items()}
     floor = fitted.sampling / sqrt(rows)
     fine = floor + fitted.fine * _mean(_kept(column.cells * noise) for column in schema.columns)
     binned = floor + fitted.binned * _mean(

@@ -28,6 +28,30 @@ def to_simplex(values: npt.NDArray[np.integer] | Floats, total: float) -> Floats
     return scaled.reshape(np.shape(values))
 
 
+def shrunk(values: Ints, total: float, sigma: float) -> Floats:
+    """Share a sum among cells by noisy counts that hardly stand out from their noise.
+
+    The counts are drawn towards their mean by the share of their spread that noise alone explains, so that a cell is
+    neither taken for empty nor for full because of its noise.
+
+    Args:
+        values: noisy counts of equal noise, shape (cells,), at least one cell.
+        total: the sum wanted, at least 0.
+        sigma: the standard deviation of the noise on each count.
+
+    Returns:
+        Non-negative float64 numbers that sum to ``total``.
+
+    Source:
+        James and Stein 1961 with the positive part, towards the mean (Efron and Morris 1973).
+    """
+    apart = values - values.mean()
+    spread = float(np.square(apart).sum())
+    noise = max(values.size - 3, 0) * sigma * sigma
+    kept = 1.0 - noise / spread if spread > noise else 0.0
+    return to_simplex(total / values.size + kept * apart, total)
+
+
 def apportion(shares: Floats, rows: int, rng: np.random.Generator) -> Ints:
     """Round expected counts to whole ones that sum to ``rows``, each the integer below or above its expectation.
 

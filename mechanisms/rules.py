@@ -55,10 +55,6 @@ class Rules:
         _, numbers = np.unique(np.stack(alike), axis=1, return_inverse=True)
         return numbers.reshape(cells).astype(np.int32)
 
-    def cuts(self, name: str) -> int:
-        """Return how many bins more a column may need at most, because bins hold cells that are alike only."""
-        return int(np.count_nonzero(np.diff(self.segments(name))))
-
     def zeros(self, bins: Bins) -> Zeros:
         """Return the impossible cells of each constraint's clique, True where no row can be.
 

@@ -28,7 +28,7 @@ def write_marginals(path: Path, schema: Schema, transcript: Sequence[Asked]) -> 
         for asked in transcript:
             if not isinstance(asked.query, Marginals) or not isinstance(asked.answer, NoisyMarginals):
                 continue
-            query, coding = asked.query, HybridCoding(schema, asked.query.coding, {}, 1.0)
+            query, coding = asked.query, HybridCoding(schema, asked.query.coding, {}, 1.0, 1.0)
             sigma = format(float(query.variance) ** 0.5, ".10g")
             for clique, counts in zip(query.cliques, asked.answer.tables, strict=True):
                 labels = [

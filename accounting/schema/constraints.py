@@ -302,7 +302,7 @@ def broken(meaning: Meaning, columns: Mapping[str, Column], ticks: Mapping[str, 
 
 
 def _only(constraint: _Constraint, columns: list[Column], rows: Iterable[list[int]]) -> Combinations:
-    """Allow the listed combinations of cells only; cells in none of them share class 0, which is impossible."""
+    """Allow the listed combinations of cells only; cells that allow the same combinations share a class."""
     listed = np.array(list(rows), dtype=np.int64)
     classes = []
     for cells, column in zip(listed.T, columns, strict=True):
@@ -315,7 +315,17 @@ def _only(constraint: _Constraint, columns: list[Column], rows: Iterable[list[in
         raise constraint._refuse(f"its table has {prod(shape)} cells, over the limit of {MAX_CELLS}")  # noqa: SLF001 - same module
     impossible = np.ones(shape, dtype=np.bool_)
     impossible[tuple(of[cells] for of, cells in zip(classes, listed.T, strict=True))] = False
+    for axis, of in enumerate(classes):
+        impossible, alike = _joined(impossible, axis)
+        classes[axis] = alike[of]
     return Combinations(tuple(column.name for column in columns), tuple(classes), impossible)
+
+
+def _joined(impossible: Bools, axis: int) -> tuple[Bools, npt.NDArray[np.int32]]:
+    """Join the classes of one column that are possible beside the same classes of the others."""
+    slices = np.moveaxis(impossible, axis, 0)
+    _, first, alike = np.unique(slices.reshape(slices.shape[0], -1), axis=0, return_index=True, return_inverse=True)
+    return np.take(impossible, first, axis=axis), alike.ravel().astype(np.int32)
 
 
 def _scale(column: OrderedColumn) -> tuple[object, ...]:

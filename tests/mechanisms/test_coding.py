@@ -1,71 +1,19 @@
+"""Hybrid coding: bins for the model, and the noisy fine marginals that decode them."""
+
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from mechanisms.coding import equal_mass_bins, hybrid_coding, is_coded, most_cells
+from mechanisms.coding import hybrid_coding
 from mechanisms.noisy import NoisyTable
 from tests.mechanisms.fakes import categorical, integer, schema_of
-
-
-def column_of(size: int, *, nullable: bool = False):
-    return schema_of(integer("x", 0, size - 1, nullable=nullable)).column("x")
-
-
-def test_only_ordered_columns_of_many_cells_are_coded():
-    schema = schema_of(categorical("c", 500), integer("few", 0, 31), integer("many", 0, 32, nullable=True))
-    assert [is_coded(column, 16) for column in schema.columns] == [False, False, True]
-    assert [most_cells(column, 16) for column in schema.columns] == [500, 32, 17]
-
-
-def test_a_heavy_value_has_a_bin_of_its_own():
-    """Half the rows work 40 hours: that value must not share a bin with its neighbours."""
-    table = np.full(99, 100, dtype=np.int64)
-    table[39] = 9900
-    bins = equal_mass_bins(column_of(99), table, 19_700.0, 16)
-    assert (bins == bins[39]).sum() == 1
-    light = [table[bins == number].sum() for number in range(bins.max() + 1) if number != bins[39]]
-    assert len(light) == 15
-    assert max(light) <= 1.4 * min(light)
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    values=st.lists(st.integers(-50, 5000), min_size=33, max_size=150),
-    nullable=st.booleans(),
-    bins=st.integers(2, 16),
-    total=st.floats(1, 1e7),
-)
-def test_bins_cover_every_cell_without_gaps_and_null_stands_alone(values, nullable, bins, total):
-    column = column_of(len(values) - nullable, nullable=nullable)
-    numbers = equal_mass_bins(column, np.array(values, dtype=np.int64), total, bins)
-    assert numbers.dtype == np.int32
-    assert numbers.size == column.cells
-    assert set(numbers.tolist()) == set(range(numbers.max() + 1))
-    assert numbers.max() + 1 <= most_cells(column, bins)
-    if nullable:
-        assert (numbers == numbers[-1]).sum() == 1
-
-
-def test_light_cells_are_binned_in_order():
-    table = np.full(64, 10, dtype=np.int64)
-    bins = equal_mass_bins(column_of(64), table, 640.0, 16)
-    assert bins.tolist() == sorted(bins.tolist())
-    assert np.bincount(bins).tolist() == [4] * 16
-
-
-@pytest.mark.parametrize("value", [0, -7])
-def test_a_marginal_of_noise_only_still_gives_bins(value):
-    bins = equal_mass_bins(column_of(200), np.full(200, value, dtype=np.int64), 1.0, 16)
-    assert bins.max() + 1 == 16
 
 
 def test_binned_values_are_sums_and_their_noise_grows_with_the_cells():
     schema = schema_of(integer("x", 0, 63), categorical("c", 3))
     tables = {"x": np.arange(64), "c": np.array([1, 2, 3])}
-    hybrid = hybrid_coding(schema, tables, 2000.0, 4)
+    hybrid = hybrid_coding(schema, tables, 2000.0, 3.0, 4)
     binned = hybrid.binned(NoisyTable.measured(("x",), tables["x"], Fraction(9)))
     bins = hybrid.coding.bins["x"]
     assert binned.values.tolist() == [int(tables["x"][bins == number].sum()) for number in range(4)]
@@ -79,14 +27,14 @@ def test_bins_are_labelled_by_the_cells_they_hold():
     schema = schema_of(integer("x", 1, 40, nullable=True))
     fine = np.full(41, 10, dtype=np.int64)
     fine[14] = 500
-    hybrid = hybrid_coding(schema, {"x": fine}, float(fine.sum()), 3)
+    hybrid = hybrid_coding(schema, {"x": fine}, float(fine.sum()), 1.0, 3)
     assert hybrid.labels("x") == ["1 … 14, 16 … 20", "15", "21 … 40", "(null)"]
 
 
 def test_decoding_follows_the_fine_marginal_inside_each_bin():
     schema = schema_of(integer("x", 0, 63, nullable=True))
     fine = np.array([(7 * index) % 50 for index in range(64)] + [40], dtype=np.int64)
-    hybrid = hybrid_coding(schema, {"x": fine}, float(fine.sum()), 8)
+    hybrid = hybrid_coding(schema, {"x": fine}, float(fine.sum()), 1.0, 8)
     sums = hybrid.binned(NoisyTable.measured(("x",), fine, Fraction(1))).values
     rows = np.repeat(np.arange(sums.size), sums)
     table = hybrid.decode({"x": rows}, np.random.default_rng(0))
@@ -96,7 +44,40 @@ def test_decoding_follows_the_fine_marginal_inside_each_bin():
 
 def test_decoding_is_total_where_the_fine_marginal_of_a_bin_is_empty():
     schema = schema_of(integer("x", 0, 63))
-    hybrid = hybrid_coding(schema, {"x": np.full(64, -3, dtype=np.int64)}, 1.0, 8)
+    hybrid = hybrid_coding(schema, {"x": np.full(64, -3, dtype=np.int64)}, 1.0, 1.0, 8)
     table = hybrid.decode({"x": np.zeros(100, dtype=np.int64)}, np.random.default_rng(0))
     assert table.rows == 100
     assert hybrid.decode({"x": np.zeros(0, dtype=np.int64)}, np.random.default_rng(0)).rows == 0
+
+
+def test_merged_categories_decode_to_every_declared_one_by_counts_drawn_towards_their_mean():
+    schema = schema_of(categorical("c", 100))
+    fine = np.full(100, 20, dtype=np.int64)
+    fine[:2] = 4000, 60
+    fine[50:] = -20
+    hybrid = hybrid_coding(schema, {"c": fine}, 5000.0, 30.0, 4)
+    numbers = hybrid.coding.bins["c"]
+    assert hybrid.merged == {"c"}
+    assert (numbers == numbers[2]).sum() == 98
+    table = hybrid.decode({"c": np.full(9800, numbers[2])}, np.random.default_rng(0))
+    found = np.bincount(table.ticks["c"], minlength=100)
+    assert found[:2].tolist() == [0, 0]
+    assert found[2:].min() > 50
+    assert found[2:50].min() >= found[50:].max()
+    clear = hybrid_coding(schema, {"c": fine}, 5000.0, 2.0, 4)
+    kept = clear.coding.bins["c"]
+    table = clear.decode({"c": np.full(960, kept[50])}, np.random.default_rng(0))
+    assert set(table.ticks["c"].tolist()) == set(np.flatnonzero(kept == kept[50]).tolist())
+
+
+def test_three_hundred_thousand_categories_are_decoded_within_the_declared_domain():
+    schema = schema_of(categorical("c", 300_000, nullable=True))
+    fine = np.rint(np.random.default_rng(0).normal(0, 40, 300_001)).astype(np.int64)
+    fine[7] = 5000
+    hybrid = hybrid_coding(schema, {"c": fine}, 20_000.0, 40.0, 16)
+    assert hybrid.cells("c") <= 16 * 16 + 2
+    rows = np.arange(20_000) % hybrid.cells("c")
+    table = hybrid.decode({"c": rows}, np.random.default_rng(0))
+    assert table.rows == 20_000
+    assert table.ticks["c"].min() == -1
+    assert np.unique(table.ticks["c"]).size > 200

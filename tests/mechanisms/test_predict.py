@@ -72,7 +72,7 @@ def test_advice_prefers_the_first_within_five_percent():
 
 
 def test_a_mechanism_that_the_schema_is_too_large_for_is_left_out():
-    wide = schema_of(*(categorical(f"c{index}", 900) for index in range(30)))
+    wide = schema_of(*(categorical(f"c{index}", 900) for index in range(80)))
     kinds = [found.kind for found in side_by_side(Cap(Rho(1)), RowUnit(), wide, 1000)]
     assert "mst" not in kinds
     assert "independent" in kinds

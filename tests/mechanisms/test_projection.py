@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from mechanisms.projection import apportion, to_simplex
+from mechanisms.projection import apportion, shrunk, to_simplex
 
 counts = st.lists(st.integers(-1000, 1000), min_size=1, max_size=30).map(
     lambda values: np.array(values, dtype=np.int64)
@@ -39,6 +39,27 @@ def test_projection_equals_a_general_solver():
         options={"ftol": 1e-12},
     )
     assert to_simplex(values, 8.0) == pytest.approx(found.x, abs=1e-4)
+
+
+@given(counts, st.floats(0.001, 1e6), st.floats(0.001, 1e4))
+def test_shrunk_counts_are_non_negative_sum_to_the_total_and_keep_their_order(values, total, sigma):
+    shares = shrunk(values, total, sigma)
+    assert (shares >= 0).all()
+    assert shares.sum() == pytest.approx(total)
+    order = np.argsort(values, kind="stable")
+    assert (np.diff(shares[order]) >= -1e-9 * total).all()
+
+
+def test_shrinking_beats_the_projection_where_noise_hides_the_counts_and_leaves_clear_ones_alone():
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 60, 200)
+    for sigma, better in ((60, 0.8), (1, 1.05)):
+        noisy = np.rint(true + rng.normal(0, sigma, 200)).astype(np.int64)
+        errors = [
+            np.abs(made - true).sum() for made in (shrunk(noisy, true.sum(), sigma), to_simplex(noisy, true.sum()))
+        ]
+        assert errors[0] < better * errors[1]
+    assert np.ptp(shrunk(np.array([3, -2, 1, 0, 2]), 50.0, 10.0)) == 0  # noise explains all of it
 
 
 @pytest.mark.parametrize("total", [0.0, -3.0])

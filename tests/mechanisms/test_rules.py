@@ -10,7 +10,8 @@ from accounting.budget import Law, cap
 from accounting.errors import ConfigError
 from accounting.schema import Schema
 from accounting.unit import RowUnit
-from mechanisms.coding import equal_mass_bins, model_sizes
+from mechanisms.binning import equal_mass_bins
+from mechanisms.coding import model_sizes
 from mechanisms.registry import config_from_table
 from mechanisms.rules import Rules
 from tests.mechanisms.fakes import NumpyTable
@@ -127,6 +128,36 @@ def test_no_synthetic_row_breaks_a_constraint(schema, kind):
     unruled = config_from_table(kind, OPTIONS[kind]).calibrate(amount, RowUnit(), free)
     loose = unruled.run(NumpyTable(free, private, amount), np.random.default_rng(1))
     assert breaking(schema, loose.synthetic.ticks)
+
+
+JOBS = [f"j{number:03d}" for number in range(150)]
+MANY = (
+    TEXT
+    + f'[[columns]]\nname = "job"\nkind = "categorical"\nnullable = true\ncategories = {JOBS}\n'
+    + RULES
+    + '[[constraints]]\nname = "a job is in one ward"\nkind = "determines"\nfine = "job"\ncoarse = "ward"\n'
+    + 'map = { "" = "a1", '
+    + ", ".join(f'{job} = "{("a1", "a2", "b1", "b2")[number % 4]}"' for number, job in enumerate(JOBS))
+    + " }\n"
+    + '[[constraints]]\nname = "children have no rare job"\nkind = "impossible"\n'
+    + 'when = [{ column = "age", max = 14 }, { column = "job", any_of = ["j101", "j102"] }]\n'
+)
+
+
+@pytest.mark.parametrize("kind", ["aim", "aim-gdp", "mst", "independent"])
+def test_merged_categories_keep_the_constraints_that_name_them(kind):
+    schema = Schema.from_text(MANY)
+    amount = cap(Law.ZCDP, Fraction(1, 4))
+    private = rows(schema, 1500)
+    job = np.minimum(np.random.default_rng(4).geometric(0.08, 1500) * 4 - 4 + private["ward"], 149)
+    private["job"] = np.where(job % 4 == private["ward"], job, private["ward"])
+    mechanism = config_from_table(kind, OPTIONS[kind]).calibrate(amount, RowUnit(), schema)
+    made = mechanism.run(NumpyTable(schema, private, amount), np.random.default_rng(1))
+    assert made.synthetic.rows > 1000
+    assert breaking(schema, made.synthetic.ticks) == {}
+    assert np.unique(made.synthetic.ticks["job"]).size > 40
+    if kind != "independent":  # at most 128 cells are not coded there
+        assert mechanism.schema.column("job").cells > len(made.notes["bins"]["job"]) > 5
 
 
 @pytest.mark.parametrize("rho", [Fraction(1, 10**6), Fraction(1, 100)])
