@@ -9,12 +9,12 @@ from accounting.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class NotComputable:
-    """A figure that does not exist, and why."""
+    """A figure that does not exist, and why; the field's name is what documents show."""
 
-    reason: str
+    not_computable_because: str
 
     def __str__(self) -> str:
-        return f"not computable, because {self.reason}"
+        return f"not computable, because {self.not_computable_because}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from audits.attacks.distances import nearest, row_count, sampled
 from audits.pairs import Ticks
 from audits.results import Figure, NotComputable, Result
 from audits.statistics import wilson
-from audits.utility.wasserstein import ORDERED
+from audits.utility.marginals import ORDERED
 
 Bools = npt.NDArray[np.bool_]
 Row = tuple[int, ...]

@@ -12,12 +12,11 @@ import numpy.typing as npt
 from accounting.schema import Column, Schema
 from audits.pairs import Ticks
 from audits.results import Figure, NotComputable, Result
-from audits.utility.marginals import EMPTY
+from audits.utility.marginals import EMPTY, ORDERED
 
 Floats = npt.NDArray[np.float64]
 
 SAMPLE = 500
-ORDERED = frozenset({"integer", "real", "date", "datetime"})
 
 
 def wasserstein(
