@@ -54,7 +54,7 @@ class SchemaReport:
         problems: for each modelled column how many rows break which rule; only rules that some row breaks.
         constraints: how many rows break which constraint, after the policies; only constraints that some row breaks.
         faults: the places at which the file breaks a rule of its form; the run would refuse the file.
-        null_ids: the number of rows without an id, which a person unit drops.
+        null_ids: the number of rows that are left out because they have no id.
         crowded_persons: the number of persons with more rows than the unit keeps.
         dropped_rows: the number of their rows that are left out.
     """
@@ -96,7 +96,7 @@ def schema_check(
         faults: list[FormFault] = []
         problems: dict[str, Counter[Problem]] = {column.name: Counter() for column in schema.columns}
         broken: Counter[str] = Counter()
-        known: dict[str, int] = {}
+        known: dict[str | int, int] = {}
         rows_of: Counter[int] = Counter()
         rows = 0
         for chunk in file.chunks(faults) if isinstance(file, DelimitedFile) else file.chunks():
@@ -108,8 +108,9 @@ def schema_check(
                 ticks = {column.name: file.ticks(column, chunk[column.name]) for column in schema.columns}
                 broken.update({name: int(rows_of_it.sum()) for name, rows_of_it in schema.broken(ticks).items()})
             if isinstance(unit, PersonUnit):
-                ids = file.ids(schema.identifier(unit.id_column), chunk[unit.id_column])
-                rows_of.update(number_persons(ids, known))
+                identifier = schema.identifier(unit.id_column)
+                ids = file.ids(identifier, chunk[unit.id_column])
+                rows_of.update(number_persons(ids, known, identifier.null_ids))
         null_ids = rows_of.pop(NO_PERSON, 0)
         beyond = [count - unit.max_rows for count in rows_of.values() if count > unit.max_rows]
         return SchemaReport(

@@ -8,7 +8,7 @@ person's k rows, is left out. Only the first can be seen from outside.
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -97,17 +97,28 @@ def open_table(path: Path, schema: Schema, unit: PrivacyUnit, form: FileForm) ->
     return DelimitedFile(path, schema, form.encoding, compressed=form.kind == "csv.gz")
 
 
-def number_persons(ids: Iterable[str | None], known: dict[str, int]) -> Iterator[int]:
-    """Number persons in the order in which they appear, ``NO_PERSON`` for a null id; ``known`` grows."""
+def number_persons(
+    ids: Iterable[str | None], known: dict[str | int, int], null_ids: Literal["drop", "person"] = "drop"
+) -> Iterator[int]:
+    """Number persons in the order in which they appear; ``known`` grows.
+
+    Args:
+        ids: each row's canonical id, or None.
+        known: the number of each person so far; rows without an id that are persons stand under their own number.
+        null_ids: whether a row without an id gets ``NO_PERSON`` or is a person of its own.
+    """
     for identity in ids:
-        yield NO_PERSON if identity is None else known.setdefault(identity, len(known))
+        if identity is None and null_ids == "drop":
+            yield NO_PERSON
+        else:
+            yield known.setdefault(len(known) if identity is None else identity, len(known))
 
 
 def _cast(file: TableFile, schema: Schema, unit: PrivacyUnit) -> PrivateRows:
     digest = TableDigest(schema)
     parts: dict[str, list[npt.NDArray[np.unsignedinteger[Any]]]] = {column.name: [] for column in schema.columns}
     persons: list[npt.NDArray[np.int64]] = []
-    known: dict[str, int] = {}
+    known: dict[str | int, int] = {}
     rows = 0
     for chunk in file.chunks():
         rows += _length(chunk)
@@ -117,8 +128,9 @@ def _cast(file: TableFile, schema: Schema, unit: PrivacyUnit) -> PrivateRows:
         for column in schema.columns:
             parts[column.name].append(column.cell_of_tick(ticks[column.name]).astype(cell_dtype(column)))
         if isinstance(unit, PersonUnit):
-            ids = file.ids(schema.identifier(unit.id_column), chunk[unit.id_column])
-            persons.append(np.fromiter(number_persons(ids, known), dtype=np.int64, count=len(ids)))
+            column = schema.identifier(unit.id_column)
+            ids = file.ids(column, chunk[unit.id_column])
+            persons.append(np.fromiter(number_persons(ids, known, column.null_ids), dtype=np.int64, count=len(ids)))
     columns = {
         column.name: np.concatenate([np.empty(0, cell_dtype(column)), *parts.pop(column.name)])
         for column in schema.columns

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -279,30 +279,6 @@ class Column(DeclaredColumn, ABC):
     @abstractmethod
     def _example(self) -> str:
         """A replacement as it would be written in TOML."""
-
-
-class IdentifierColumn(DeclaredColumn):
-    """A column that identifies a person or a row: never modelled, never released.
-
-    A person is a value of the column after ``strip``; texts among ``null_strings`` name nobody.
-    """
-
-    kind: Literal["identifier"] = "identifier"
-
-    def ids_of_text(self, texts: Iterable[str]) -> list[str | None]:
-        """Return each text's canonical id, or None for a null; private, for the curator only."""
-        stripped = (text.strip(BLANKS) if self.strip else text for text in texts)
-        return [None if text in self.null_strings else text for text in stripped]
-
-    def ids_of_values(self, values: Any) -> list[str | None]:  # noqa: ANN401  # whatever a typed file holds
-        """Return each typed value's canonical id by its text, or None for a null; private, for the curator only."""
-        texts = [text_of_value(value) for value in plain_values(values)]
-        return [self.ids_of_text([text])[0] if isinstance(text, str) else None for text in texts]
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        self._check_strings()
-        return self
 
 
 class _Memo(dict[Spelled, int]):

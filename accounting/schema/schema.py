@@ -11,11 +11,12 @@ from pydantic import Field, StrictInt, field_validator, model_validator
 
 from accounting.canonical import Json, digest
 from accounting.errors import InputFileError, SchemaError
-from accounting.schema.column import Column, IdentifierColumn
+from accounting.schema.column import Column
 from accounting.schema.constraints import Bools, Constraint, Meaning, broken, load_constraint
 from accounting.schema.dates import DateColumn, DatetimeColumn
 from accounting.schema.declared import DeclaredColumn, Document, Name, Text, as_mapping, suggest
 from accounting.schema.discrete import BooleanColumn, CategoricalColumn
+from accounting.schema.identifier import IdentifierColumn
 from accounting.schema.layout import Ints
 from accounting.schema.ordered import IntegerColumn, RealColumn
 

@@ -7,7 +7,7 @@ from accounting.schema.declared import suggest
 from accounting.schema.schema import KINDS
 from release.authoring.draft import DraftColumn, Scalar, Setting, check_kind, read_number, with_keys
 
-LISTS = {"categories", "null_strings", "true_values", "false_values"}
+LISTS = {"categories", "null_strings", "true_values", "false_values", "canonical"}
 NUMBER_LISTS = {"edges", "points"}
 FLAGS = {"nullable", "strip"}
 

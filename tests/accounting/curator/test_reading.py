@@ -304,6 +304,31 @@ def test_p46_rows_without_an_id_are_dropped_and_ids_keep_their_spelling(tmp_path
     assert sorted(cells_of(kept, "letter")) == [1, 2]
 
 
+def test_spelling_variants_of_an_id_are_one_person_with_at_most_k_rows(tmp_path):
+    text = HEADER + "".join(
+        f"a,{age},{who}\n" for age, who in enumerate(["p-7", "P-7", " p-07", "\uff30-7 ", "p7", "q"])
+    )
+    form = {"canonical": ["nfkc", "casefold", "digits", "drop-leading-zeros"]}
+    declared = schema_of(categorical("letter"), *SCHEMA.declared[1:2], {"name": "who", "kind": "identifier"} | form)
+    kept = load_text(tmp_path, text, person(2), schema=declared)
+    assert kept.cells_for_curator().rows == 2
+    assert load_text(tmp_path, text, person(2)).cells_for_curator().rows == 6
+
+
+def test_p46_rows_without_an_id_are_persons_of_their_own_where_declared(tmp_path):
+    declared = schema_of(
+        categorical("letter"), *SCHEMA.declared[1:2], {"name": "who", "kind": "identifier", "null_ids": "person"}
+    )
+    text = HEADER + "a,1,\na,2,x\nb,3,\na,4,x\na,5,x\nc,6,\n"
+    for lines in (text.splitlines(), text.splitlines()[::-1]):
+        ordered = "\n".join([HEADER.strip(), *(line for line in lines if line != HEADER.strip())])
+        kept = load_text(tmp_path, ordered, person(1), schema=declared)
+        assert {1, 3, 6} <= set(cells_of(kept, "age"))
+        assert kept.cells_for_curator().rows == 4
+    without_x = load_text(tmp_path, HEADER + "a,1,\nb,3,\nc,6,\n", person(1), schema=declared)
+    assert sorted(cells_of(without_x, "age")) == [1, 3, 6]
+
+
 def test_the_key_that_chooses_rows_is_fresh_for_each_load(tmp_path):
     text = HEADER + "".join(f"a,{age},x\n" for age in range(10))
     found = {cells_of(load_text(tmp_path, text, person(1)), "age")[0] for _ in range(40)}

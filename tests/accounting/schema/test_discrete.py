@@ -119,21 +119,6 @@ def test_broken_booleans_are_refused(change, rule):
         column("boolean", **change)
 
 
-def test_identifiers_have_a_canonical_form_and_nulls():
-    known = column("identifier", strip=True, null_strings=["", "NA"])
-    assert known.ids_of_text(["7", " 7", "007", "", " NA "]) == ["7", "7", "007", None, None]
-    assert known.ids_of_values([7, 7.0, "7 ", None, float("nan"), [7], True]) == [
-        "7",
-        "7",
-        "7",
-        None,
-        None,
-        None,
-        "true",
-    ]
-    assert column("identifier").ids_of_text(["7", " 7", ""]) == ["7", " 7", None]
-
-
 def test_problems_are_counted_by_rule_for_the_curator():
     known = column("categorical", nullable=False, replacement="a", null_strings=["", "NA"])
     assert known.problems_of_text(["a", "b", "zzz", "zzz", "", "NA"]) == {Problem.NULL: 2, Problem.UNDECLARED: 2}
