@@ -80,6 +80,24 @@ class OutputTable(_Table):
         return self
 
 
+class AboutTable(_Table):
+    """``[about]``: what the report says about the release; public.
+
+    Args:
+        publisher: who releases the data.
+        purpose: what for, in a sentence.
+        language: of the signed report's page: English or Japanese.
+    """
+
+    publisher: Annotated[StrictStr, Field(min_length=1, max_length=200)] | None = None
+    purpose: Annotated[StrictStr, Field(min_length=1, max_length=1000)] | None = None
+    language: Literal["en", "ja"] = "en"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what differs from the defaults."""
+        return self.model_dump(exclude_defaults=True)
+
+
 class ReleaseConfig(_Table):
     """A whole release.toml.
 
@@ -93,6 +111,7 @@ class ReleaseConfig(_Table):
         budget: this release's share of the dataset's cap.
         mechanism: its kind and options; checked by the mechanism itself.
         output: rows and formats.
+        about: who releases the data, and what for.
     """
 
     version: Literal[1]
@@ -104,6 +123,7 @@ class ReleaseConfig(_Table):
     budget: BudgetTable
     mechanism: dict[str, Any]
     output: OutputTable = OutputTable()
+    about: AboutTable = AboutTable()
 
     @model_validator(mode="after")
     def _has_kind(self) -> "ReleaseConfig":
@@ -137,12 +157,14 @@ class ReleaseConfig(_Table):
         }
         output: dict[str, Json] = {"rows": self.output.rows, "formats": list(self.output.formats)}
         output |= {key: True for key in ("model", "marginals") if getattr(self.output, key)}
+        about = self.about.to_json()
         return {
             "version": self.version,
             "dataset": self.dataset,
             "unit": unit_to_json(self.unit.unit),
             "budget": budget,
             "output": output,
+            **({"about": about} if about else {}),
         }
 
     def check_law(self, law: Law) -> None:

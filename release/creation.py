@@ -80,6 +80,12 @@ delta = 1e-6
 [mechanism]
 kind = "aim"
 
+# What the report says of the release, all of it public. With language = "ja" the signed page is in Japanese.
+# [about]
+# publisher = "who releases the data"
+# purpose = "what for, in a sentence"
+# language = "en"
+
 # rows = "noisy" takes the noisy number of rows; a whole number declares it.
 [output]
 rows = "noisy"

@@ -1,12 +1,18 @@
 """What the synthetic rows can be used for, from the error bounds and the noise that was paid for."""
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from accounting.exact import from_text
 from release.manifest import Manifest
 from release.report.files import ReleaseFiles
-from release.report.model import AccuracyPart, ColumnPart, MarginalPart, Reliability
+from release.report.model import AccuracyPart, ColumnPart, GroupPart, MarginalPart, Reliability, Sentence
+from release.report.sentences import sentence
+
+Margins: TypeAlias = dict[str, tuple[float, int]]
+"""For each column the 95 % margin of one of its counts, and the ledger entry whose noise that is."""
 
 GOOD, MODERATE = 0.02, 0.1
 """Total variation up to which a column is called good, or moderate."""
@@ -18,7 +24,9 @@ _SHOWN = 10
 def accuracy(files: ReleaseFiles) -> AccuracyPart:
     """Gather the error of every column and of the workload, and warn where it is too large."""
     bounds = files.manifest.error_bounds
-    columns = _columns(files)
+    margins = _margins(files.manifest)
+    columns = _columns(files, margins)
+    groups = _groups(files, margins)
     names = {column.name for column in columns}
     together = sorted(
         (_marginal(row) for row in files.bounds if row["columns"] not in names),
@@ -32,8 +40,10 @@ def accuracy(files: ReleaseFiles) -> AccuracyPart:
         columns=columns,
         best=tuple(together[:_SHOWN]),
         worst=tuple(reversed(together[max(_SHOWN, len(together) - _SHOWN) :])),
+        groups=groups,
         warnings=tuple(_warnings(files, columns)),
-        source="bounds.csv (bounds from paid answers) and the variance of each question in ledger.jsonl",
+        source="bounds.csv (bounds from paid answers, arXiv:2201.12677 section 6) and the variance of each question in "
+        "ledger.jsonl",
     )
 
 
@@ -52,12 +62,12 @@ def _share(text: str) -> float:
     return min(1.0, float(text))
 
 
-def _columns(files: ReleaseFiles) -> tuple[ColumnPart, ...]:
-    margins = _margins(files.manifest)
+def _columns(files: ReleaseFiles, margins: Margins) -> tuple[ColumnPart, ...]:
     rows = {row["columns"]: row for row in files.bounds}
     parts = []
     for column in files.schema.columns:
-        row, margin = rows.get(column.name), margins.get(column.name)
+        row = rows.get(column.name)
+        margin, entry = margins.get(column.name, (None, None))
         error = None if row is None else _share(row["share"])
         below = 0 if margin is None else int((files.counts[column.name] < margin).sum())
         parts.append(
@@ -68,6 +78,7 @@ def _columns(files: ReleaseFiles) -> tuple[ColumnPart, ...]:
                 error=error,
                 error_together=None if row is None else _share(row["share_simultaneous"]),
                 margin=margin,
+                margin_entry=entry,
                 below_margin=below,
                 reliability=_reliability(error),
             )
@@ -83,9 +94,9 @@ def _reliability(error: float | None) -> Reliability:
     return "moderate" if error <= MODERATE else "poor"
 
 
-def _margins(manifest: Manifest) -> dict[str, float]:
+def _margins(manifest: Manifest) -> Margins:
     """Return the 95 % margin of one count of each column, from the most exact question that counted its own cells."""
-    margins: dict[str, float] = {}
+    margins: Margins = {}
     for question in manifest.questions:
         content = question.question
         if content["question"] != "marginals":
@@ -94,39 +105,57 @@ def _margins(manifest: Manifest) -> dict[str, float]:
         coded = _coded(content["coding"])
         for clique in content["cliques"]:
             if len(clique) == 1 and clique[0] not in coded:
-                margins[clique[0]] = min(margin, margins.get(clique[0], margin))
+                margins[clique[0]] = min((margin, question.entry), margins.get(clique[0], (math.inf, 0)))
     return margins
+
+
+def _groups(files: ReleaseFiles, margins: Margins) -> tuple[GroupPart, ...]:
+    """Name the values that hold fewer synthetic rows than the noise on a count."""
+    groups = []
+    for column in files.schema.columns:
+        if column.name not in margins:
+            continue
+        (margin, entry), counts = margins[column.name], files.counts[column.name]
+        small = [(int(counts[cell]), int(cell)) for cell in np.flatnonzero(counts < margin)]
+        if not small:
+            continue
+        labels = column.labels()
+        groups.append(
+            GroupPart(
+                column=column.name,
+                margin=margin,
+                entry=entry,
+                values=tuple((labels[cell], rows) for rows, cell in sorted(small)[:_SHOWN]),
+                more=max(0, len(small) - _SHOWN),
+            )
+        )
+    return tuple(groups)
 
 
 def _coded(coding: Any) -> set[str]:  # noqa: ANN401 - JSON: an object, or its items as pairs
     return set(coding) if isinstance(coding, dict) else {name for name, _ in coding}
 
 
-def _warnings(files: ReleaseFiles, columns: tuple[ColumnPart, ...]) -> list[str]:
+def _warnings(files: ReleaseFiles, columns: tuple[ColumnPart, ...]) -> list[Sentence]:
     warnings = []
     if files.manifest.output_rows == 0:
-        warnings.append("The release has no rows: the noisy number of rows was zero. Nothing can be computed from it.")
+        warnings.append(sentence("use.no-rows"))
     for column in columns:
         if column.error is None:
-            warnings.append(f"Column {column.name}: no bound on its error is known.")
+            warnings.append(sentence("use.no-bound", column=column.name))
         elif column.reliability == "poor":
-            warnings.append(
-                f"Column {column.name}: up to {_percent(column.error)} of the rows may have another value than they "
-                "should. Do not use it alone."
-            )
+            warnings.append(sentence("use.poor", column=column.name, share=column.error))
         if column.margin is not None and 2 * column.below_margin > column.cells:
             warnings.append(
-                f"Column {column.name}: {column.below_margin} of its {column.cells} values hold fewer rows than the "
-                f"noise on one count (± {column.margin:g}). Group its values before you count."
+                sentence(
+                    "use.below-noise",
+                    column=column.name,
+                    below=column.below_margin,
+                    cells=column.cells,
+                    margin=column.margin,
+                )
             )
     total = sum(row["basis"] == "total" for row in files.bounds)
     if total:
-        plural = "marginals are" if total > 1 else "marginal is"
-        warnings.append(
-            f"{total} of {len(files.bounds)} {plural} bounded by the number of rows only: treat as unknown."
-        )
+        warnings.append(sentence("use.by-total", n=total, of=len(files.bounds)))
     return warnings
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

@@ -18,6 +18,7 @@ from accounting.budget import Cap, Rho
 from release.report.model import Attack, Belief
 
 FALSE_POSITIVES = 0.01
+SOURCE = "the caps, by the hypothesis-testing reading (arXiv:1311.0776, arXiv:1605.02065, arXiv:1905.02383); rounded up"
 PRIORS = (0.01, 0.1, 0.5)
 _CURVE = tuple(round(place * place, 6) for place in [number / 24 for number in range(25)])
 _GRID = 24

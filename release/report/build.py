@@ -1,32 +1,33 @@
 """Turn a release's files into the content of its report."""
 
-import math
 from fractions import Fraction
-from typing import Any, Literal
 
 from accounting.budget import Cap, Law, cap
-from accounting.exact import decimal_above, from_text, to_text
+from accounting.exact import from_text, to_text
 from audits.document import AuditDocument
+from audits.planted_bugs import PLANTED_BUGS
 from release.manifest import CapPart, CurvePoint, Manifest
 from release.report.accuracy import accuracy
-from release.report.attacks import attack
+from release.report.attacks import SOURCE, attack
+from release.report.columns import schema_columns
 from release.report.files import AUDIT_NAME, ReleaseFiles
 from release.report.model import (
     AnnexPart,
     AuditPart,
-    BudgetPart,
-    ChargePart,
     FilePart,
     GuaranteePart,
     PairPart,
+    PlantedBugsPart,
     Report,
-    StagePart,
+    Sentence,
+    UnitPart,
 )
 from release.report.others import OTHERS
+from release.report.sentences import sentence
+from release.report.spending import budget
 
 _AMOUNTS = {Law.ZCDP: "ρ", Law.GDP: "μ²"}
 _USUAL_DELTA = Fraction(1, 10**6)
-_FEW = 3
 
 
 def build_report(files: ReleaseFiles) -> Report:
@@ -37,51 +38,43 @@ def build_report(files: ReleaseFiles) -> Report:
     """
     manifest = files.manifest
     guarantee = _guarantee(manifest)
+    unit = UnitPart(**manifest.unit)
+    about = manifest.config.get("about", {})
     return Report(
         release_id=manifest.release_id,
         dataset=manifest.dataset,
         table=files.schema.name,
+        description=files.schema.table.description,
+        publisher=about.get("publisher"),
+        purpose=about.get("purpose"),
+        language=about.get("language", "en"),
         day=manifest.day,
         rows=manifest.output_rows,
+        unit=unit,
         signers=files.signers,
         verify=f"dprelease verify {manifest.release_id} --key PUBLIC-KEY.pem",
-        protected=_protected(manifest),
+        protected=_protected(unit),
         strength=_strength(guarantee),
         not_protected=manifest.not_protected,
         guarantee=guarantee,
-        budget=_budget(files),
+        budget=budget(files),
         accuracy=accuracy(files),
         audit=None if files.audit is None else _audit(files.audit),
+        planted_bugs=_planted_bugs(),
         annex=_annex(files),
     )
 
 
-def _protected(manifest: Manifest) -> str:
-    if manifest.unit["kind"] == "row":
-        return "Each row of the private table is protected: the promise compares the table with and without it."
-    return (
-        f"Each person is protected as a whole: all rows with the same value in column {manifest.unit['id_column']!r}, "
-        f"of which at most {manifest.unit['max_rows']} count. The promise compares the table with and without them."
-    )
+def _protected(unit: UnitPart) -> Sentence:
+    if unit.kind == "row":
+        return sentence("cover.protected-row")
+    return sentence("cover.protected-person", column=str(unit.id_column), rows=int(unit.max_rows or 0))
 
 
-def _strength(guarantee: GuaranteePart) -> str:
+def _strength(guarantee: GuaranteePart) -> Sentence:
     """Say the guarantee in one sentence; ε and the rates are rounded up."""
     point, gain = guarantee.release_epsilon, guarantee.attacks[0]
-    return (
-        f"Epsilon is {decimal_above(Fraction(point.epsilon), 4)} at delta {short(point.delta)}: whoever wants to find "
-        f"out from this release whether somebody is in the table, and accepts 1 false alarm in 100, is right about at "
-        f"most {math.ceil(round(100 * gain.power, 6))} in 100 of those who are."
-    )
-
-
-def short(text: str, digits: int = 4) -> str:
-    """Write an exact text ``p/q`` as a short decimal, rounded up; a power of ten below 1/1000 as 1e-k."""
-    value = from_text(text)
-    zeros = len(str(value.denominator)) - 1
-    if value == Fraction(1, 10**zeros) and zeros > 3:
-        return f"1e-{zeros}"
-    return decimal_above(value, digits)
+    return sentence("cover.strength", epsilon=point.epsilon, delta=point.delta, power=gain.power)
 
 
 def _guarantee(manifest: Manifest) -> GuaranteePart:
@@ -96,10 +89,13 @@ def _guarantee(manifest: Manifest) -> GuaranteePart:
         dataset_epsilon=_at(stated.dataset_curve, delta),
         release_curve=stated.release_curve,
         dataset_curve=stated.dataset_curve,
+        replacing_one_unit=stated.replacing_one_unit,
+        groups=stated.groups,
         attacks=(
             attack("release", _cap(stated.law, stated.release_cap)),
             attack("dataset", _cap(stated.law, stated.dataset_cap)),
         ),
+        attack_source=SOURCE,
         others=OTHERS,
         source=stated.conversion,
     )
@@ -119,68 +115,6 @@ def _delta(manifest: Manifest) -> str:
 def _at(curve: tuple[CurvePoint, ...], delta: str) -> CurvePoint:
     found = [point for point in curve if point.delta == delta]
     return found[0] if found else curve[0]
-
-
-def _budget(files: ReleaseFiles) -> BudgetPart:
-    manifest = files.manifest
-    limit = from_text(manifest.guarantee.release_cap.amount)
-    charges = []
-    totals: dict[str, list[Fraction]] = {}
-    for question in manifest.questions:
-        stage, about = _stage(question.question)
-        cost = from_text(question.cost)
-        totals.setdefault(stage, []).append(cost)
-        variance = question.event.variance
-        charges.append(
-            ChargePart(
-                entry=question.entry,
-                stage=stage,
-                about=about,
-                noise=None if variance is None else round(math.sqrt(from_text(variance)), 3),
-                cost=question.cost,
-                share=round(float(cost / limit), 6),
-            )
-        )
-    settled = from_text(manifest.settled)
-    return BudgetPart(
-        stages=tuple(
-            StagePart(
-                name=name,
-                questions=len(costs),
-                cost=to_text(sum(costs, Fraction(0))),
-                share=round(float(sum(costs, Fraction(0)) / limit), 6),
-            )
-            for name, costs in totals.items()
-        ),
-        charges=tuple(charges),
-        settled=manifest.settled,
-        unused=to_text(limit - settled),
-        left=to_text(max(Fraction(0), from_text(manifest.guarantee.dataset_cap.amount) - files.allotted)),
-        runs=manifest.runs,
-        looks=len(manifest.looks),
-        source="ledger.jsonl: the entry of each question, its event and its price",
-    )
-
-
-Stage = Literal[
-    "number of rows", "single columns", "several columns together", "choosing what to measure", "votes for rows"
-]
-
-
-def _stage(question: dict[str, Any]) -> tuple[Stage, str]:
-    """Name the kind of a question, and what it was about."""
-    match question["question"]:
-        case "total":
-            return "number of rows", "all rows"
-        case "marginals":
-            cliques = [" × ".join(clique) for clique in question["cliques"]]
-            alone = all(len(clique) == 1 for clique in question["cliques"])
-            about = ", ".join(cliques) if len(cliques) <= _FEW else f"{len(cliques)} marginals"
-            return "single columns" if alone else "several columns together", about
-        case "votes":
-            return "votes for rows", "candidate rows"
-        case _:
-            return "choosing what to measure", "candidate marginals"
 
 
 def _audit(document: AuditDocument) -> AuditPart:
@@ -208,11 +142,20 @@ def _audit(document: AuditDocument) -> AuditPart:
     )
 
 
+def _planted_bugs() -> tuple[PlantedBugsPart, ...]:
+    """Group the bugs that this version's audits catch by the audit that catches them."""
+    by_audit: dict[str, list[str]] = {}
+    for bug in PLANTED_BUGS:
+        by_audit.setdefault(bug.audit, []).append(bug.name)
+    return tuple(PlantedBugsPart(audit=name, caught=len(bugs), bugs=tuple(bugs)) for name, bugs in by_audit.items())
+
+
 def _annex(files: ReleaseFiles) -> AnnexPart:
     manifest = files.manifest
     return AnnexPart(
         mechanism=manifest.mechanism,
         notes=manifest.notes,
+        columns=schema_columns(files.schema),
         constraints=tuple(files.schema.meanings),
         schema_digest=manifest.schema_digest,
         identifiers_left_out=len(files.schema.identifiers),

@@ -8,13 +8,47 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from release.manifest import CapPart, CurvePoint, Day, Exact, Hash, RunPart
+from release.manifest import CapPart, CurvePoint, Day, EventPart, Exact, Hash, RunPart
+from release.report.language import Language
 
 Reliability = Literal["good", "moderate", "poor", "unknown"]
+Stage = Literal[
+    "domain",
+    "number of rows",
+    "single columns",
+    "several columns together",
+    "choosing what to measure",
+    "votes for rows",
+]
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Sentence(_Part):
+    """A sentence of the catalogue of messages, so that it can be said in another language.
+
+    Args:
+        key: the message.
+        values: what it names; shares from 0 to 1.
+        text: the sentence in English.
+    """
+
+    key: str
+    values: dict[str, str | int | float]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class UnitPart(_Part):
+    """Whose presence is hidden: a row, or a person with at most ``max_rows`` rows that share an id."""
+
+    kind: Literal["row", "person"]
+    id_column: str | None = None
+    max_rows: int | None = None
 
 
 class Belief(_Part):
@@ -58,7 +92,13 @@ class PublicRelease(_Part):
 
 
 class GuaranteePart(_Part):
-    """The guarantee in the reader's terms."""
+    """The guarantee in the reader's terms.
+
+    Args:
+        replacing_one_unit: the cap for tables that differ by replacing one unit.
+        groups: the caps for groups of so many units.
+        attack_source: where the bounds on attacks come from.
+    """
 
     law: str
     amount_name: str
@@ -68,7 +108,10 @@ class GuaranteePart(_Part):
     dataset_epsilon: CurvePoint
     release_curve: tuple[CurvePoint, ...]
     dataset_curve: tuple[CurvePoint, ...]
+    replacing_one_unit: CapPart
+    groups: dict[str, CapPart]
     attacks: tuple[Attack, Attack]
+    attack_source: str
     others: tuple[PublicRelease, ...]
     source: str
 
@@ -77,26 +120,49 @@ class StagePart(_Part):
     """What one kind of question cost together.
 
     Args:
+        entries: the first and the last ledger entry that settled such a question.
         share: of the release's cap, from 0 to 1.
     """
 
-    name: str
+    name: Stage
     questions: int
+    entries: tuple[int, int]
     cost: Exact
     share: float
+
+
+class RoundPart(_Part):
+    """What one round of an adaptive mechanism cost: a choice, and what was measured after it.
+
+    Args:
+        number: of the round, from 1.
+        entries: its first and its last ledger entry.
+        about: what was measured.
+        choosing: the choice's share of the release's cap.
+        measuring: the measurement's share.
+    """
+
+    number: int
+    entries: tuple[int, int]
+    about: str
+    choosing: float
+    measuring: float
 
 
 class ChargePart(_Part):
     """What one question cost.
 
     Args:
+        entry: the ledger entry that settled it.
+        event: the event that it was priced as.
         noise: the standard deviation of the noise on each count, in rows; None for a selection.
         share: of the release's cap, from 0 to 1.
     """
 
     entry: int
-    stage: str
+    stage: Stage
     about: str
+    event: EventPart
     noise: float | None
     cost: Exact
     share: float
@@ -106,6 +172,7 @@ class BudgetPart(_Part):
     """Where the budget went; ``left`` is what the dataset's cap leaves for further releases."""
 
     stages: tuple[StagePart, ...]
+    rounds: tuple[RoundPart, ...]
     charges: tuple[ChargePart, ...]
     settled: Exact
     unused: Exact
@@ -122,6 +189,7 @@ class ColumnPart(_Part):
         error: a bound on the total variation distance that holds for this column alone; None if it has no bound.
         error_together: a bound that holds for all marginals together.
         margin: 95 % of the time the noise on one count of this column was smaller, in rows; None if never counted.
+        margin_entry: the ledger entry whose noise that is.
         below_margin: how many of its cells hold fewer synthetic rows than that.
     """
 
@@ -131,8 +199,27 @@ class ColumnPart(_Part):
     error: float | None
     error_together: float | None
     margin: float | None
+    margin_entry: int | None
     below_margin: int
     reliability: Reliability
+
+
+class GroupPart(_Part):
+    """The values of a column that hold too few synthetic rows to be told from the noise.
+
+    Args:
+        column: the column.
+        margin: the 95 % margin of the noise on one of its counts, in rows.
+        entry: the ledger entry whose noise that is.
+        values: the names of such values with their synthetic rows, smallest first; the first of them.
+        more: how many further ones there are.
+    """
+
+    column: str
+    margin: float
+    entry: int
+    values: tuple[tuple[str, int], ...]
+    more: int
 
 
 class MarginalPart(_Part):
@@ -155,7 +242,8 @@ class AccuracyPart(_Part):
     columns: tuple[ColumnPart, ...]
     best: tuple[MarginalPart, ...]
     worst: tuple[MarginalPart, ...]
-    warnings: tuple[str, ...]
+    groups: tuple[GroupPart, ...]
+    warnings: tuple[Sentence, ...]
     source: str
 
 
@@ -193,6 +281,36 @@ class AuditPart(_Part):
     source: str
 
 
+class PlantedBugsPart(_Part):
+    """How many planted bugs one kind of audit catches in this version's own tests."""
+
+    audit: str
+    caught: int
+    bugs: tuple[str, ...]
+
+
+class SchemaColumnPart(_Part):
+    """One column as the public schema declares it.
+
+    Args:
+        name: the column.
+        kind: its kind.
+        description: what the schema says about it.
+        domain: what values it may have.
+        origin: how a domain that was not declared came to be; None for a declared one.
+        cells: the number of cells of its marginal.
+        rules: what becomes of nulls and of values outside the domain.
+    """
+
+    name: str
+    kind: str
+    description: str | None
+    domain: Sentence
+    origin: Sentence | None
+    cells: int
+    rules: tuple[Sentence, ...]
+
+
 class FilePart(_Part):
     """A file that the report describes, with its digest."""
 
@@ -205,6 +323,7 @@ class AnnexPart(_Part):
 
     mechanism: dict[str, Any]
     notes: dict[str, Any]
+    columns: tuple[SchemaColumnPart, ...]
     constraints: tuple[str, ...]
     schema_digest: Hash
     identifiers_left_out: int
@@ -218,22 +337,28 @@ class AnnexPart(_Part):
 
 
 class Report(_Part):
-    """Everything that a report says."""
+    """Everything that a report says, in English; ``language`` is that of the signed page."""
 
     format: Literal["dprelease.report"] = "dprelease.report"
     version: Literal[1] = 1
     release_id: str
     dataset: str
     table: str
+    description: str | None
+    publisher: str | None
+    purpose: str | None
+    language: Language
     day: Day
     rows: int
+    unit: UnitPart
     signers: tuple[Hash, ...]
     verify: str
-    protected: str
-    strength: str
+    protected: Sentence
+    strength: Sentence
     not_protected: tuple[str, ...]
     guarantee: GuaranteePart
     budget: BudgetPart
     accuracy: AccuracyPart
     audit: AuditPart | None
+    planted_bugs: tuple[PlantedBugsPart, ...]
     annex: AnnexPart

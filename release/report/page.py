@@ -1,28 +1,70 @@
-"""Write a report as one self-contained page and as one JSON document."""
+"""Write a report as one self-contained page, in a language of the catalogue, and as one JSON document."""
 
 import base64
-import json
-from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from accounting.canonical import canonical_bytes
-from accounting.exact import decimal_above, decimal_below, from_text
+from release.manifest import RunPart
 from release.report import pictures
-from release.report.build import short
-from release.report.model import Report
+from release.report.language import Language, Words
+from release.report.model import Report, Sentence
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_LONG = 200
 
 
 def report_json(report: Report) -> bytes:
-    """Return ``report.json``: canonical JSON."""
+    """Return ``report.json``: canonical JSON, in English and the same for every language of the page."""
     return canonical_bytes(report.model_dump(mode="json"))
 
 
-def report_html(report: Report) -> bytes:
-    """Return ``report.html``: one file that loads nothing and needs no script."""
+def report_html(report: Report, language: Language = "en") -> bytes:
+    """Return ``report.html``: one file that loads nothing and needs no script.
+
+    Args:
+        report: the content.
+        language: of the page.
+    """
+    words = Words(language)
+    rounds = report.budget.rounds
+    page = (
+        page_environment(words)
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            shown_columns=len(pictures.columns_drawn(report)),
+            largest_round=max(rounds, key=lambda part: part.choosing + part.measuring, default=None),
+            pictures={
+                "epsilon": data_url(pictures.epsilon_picture(report, words)),
+                "attack": data_url(pictures.attack_picture(report, words)),
+                "budget": data_url(pictures.budget_picture(report, words)),
+                "rounds": data_url(pictures.rounds_picture(report, words)) if rounds else "",
+                "columns": data_url(pictures.columns_picture(report, words)),
+            },
+        )
+    )
+    return page.encode("utf-8")
+
+
+def page_environment(words: Words) -> "Environment":
+    """Return the environment that pages are rendered in: strict, escaping, and with one language's words."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def codes(texts: tuple[str, ...]) -> Markup:
+        return Markup(words.listing([str(Markup("<code>{}</code>").format(text)) for text in texts]))  # noqa: S704
+
+    def key(look: str, text: str) -> Markup:
+        return Markup('<span class="key"><span class="swatch {}"></span>{}</span>').format(look, text)
+
+    def say(sentence: Sentence) -> Any:  # noqa: ANN401 - Markup
+        return words.html(sentence.key, **sentence.values)
+
+    def state(run: RunPart) -> Any:  # noqa: ANN401 - Markup
+        return words.html(_state(run), by=run.superseded_by)
 
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
@@ -33,52 +75,30 @@ def report_html(report: Report) -> bytes:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "short": short,
-        "below": _below,
-        "decimal": _decimal,
-        "percent": _percent,
-        "count": _count,
-        "plain": _plain,
+        name: getattr(words, name) for name in ("exact", "below", "decimal", "percent", "count", "plain")
     }
-    page = environment.get_template("report.html.j2").render(
-        report=report,
-        pictures={
-            "epsilon": _data(pictures.epsilon_picture(report)),
-            "attack": _data(pictures.attack_picture(report)),
-            "budget": _data(pictures.budget_picture(report)),
-            "columns": _data(pictures.columns_picture(report)),
-        },
-    )
-    return page.encode("utf-8")
+    environment.globals |= {
+        "words": words,
+        "t": words.html,
+        "say": say,
+        "known": words.known,
+        "word": words.word,
+        "codes": codes,
+        "key": key,
+        "state": state,
+    }
+    return environment
 
 
-def _data(svg: str) -> str:
+def data_url(svg: str) -> str:
+    """Return a picture as an address that a page can hold."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode("utf-8")).decode("ascii")
 
 
-def _plain(value: object) -> str:
-    """Write a JSON value for reading; a long one is left to ``report.json``."""
-    if isinstance(value, str):
-        return value
-    text = "not set" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONG else "see report.json"
-
-
-def _below(text: str) -> str:
-    """Write an exact text as a short decimal, rounded down: the safe side of a remainder."""
-    return decimal_below(from_text(text), 4)
-
-
-def _decimal(text: str) -> str:
-    """Shorten a decimal, rounded up: the safe side of ε."""
-    return decimal_above(Fraction(text), 4)
-
-
-def _percent(share: float | None) -> str:
-    if share is None:
-        return "unknown"
-    return f"{100 * share:.1f} %" if share >= 0.1 or share == 0 else f"{100 * share:.2g} %"
-
-
-def _count(number: int) -> str:
-    return f"{number:,}".replace(",", " ")
+def _state(run: RunPart) -> str:
+    """Name what became of a run, as a message."""
+    if run.withdrawn:
+        return "budget.withdrawn"
+    if run.superseded_by is not None:
+        return "budget.superseded"
+    return "budget.closed" if run.closed else "budget.open"

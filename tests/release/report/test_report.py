@@ -129,7 +129,7 @@ def test_the_page_is_self_contained_and_accessible(release):
     assert page.headings[0] == 1
     assert page.headings.count(1) == 1
     assert all(after <= before + 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
-    assert len(page.images) == 4
+    assert len(page.images) == 5
     assert all(len(text) > 20 for text in page.images)
     assert all(load.startswith("data:image/svg+xml;base64,") for load in page.loads)
 
@@ -138,7 +138,7 @@ def test_nothing_finer_than_a_day_is_said(release):
     for name in ("report.html", "report.json"):
         text = re.sub(r"base64,[^\"]*", "", (release / name).read_text(encoding="utf-8"))
         assert not re.search(r"\d\d:\d\d", text)
-        assert set(re.findall(r"20\d\d-\d\d-\d\d", text)) == {json.loads((release / "report.json").read_text())["day"]}
+        assert set(re.findall(r"20\d\d-\d\d-\d\d", text)) <= {json.loads((release / "report.json").read_text())["day"]}
 
 
 def release_of(folder: Path, schema: str, lines: list[str], mechanism: str = "independent") -> Path:
