@@ -14,7 +14,7 @@ export JAX_PLATFORMS ?= cpu
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fast,demo,postgres,test]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fast,demo,export,postgres,test]'
 	touch $@
 
 demo: $(STAMP)  ## the main job on real data: plan, run, verify

@@ -23,6 +23,7 @@ VERSION_MESSAGE = "%(prog)s %(version)s"
         "verify": ("release.cli.verify:verify", "Check a release folder offline."),
         "sample": ("release.cli.sample:sample", "Draw more rows from a release's model; spends nothing."),
         "report": ("release.cli.report:report", "Make a release's report again from its own files."),
+        "export": ("release.cli.export:export", "Write a release down for a catalogue or a portal."),
         "ledger": ("release.cli.ledger:ledger", "Open budgets and look at what was spent."),
         "keys": ("release.cli.keys:keys", "Make signing keys."),
         "budget": ("release.cli.budget:budget", "Convert between ε and δ, ρ, and μ."),

@@ -14,6 +14,7 @@ import pytest
 from release.cli import dprelease
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "cli.md"
+FORMATS = DOCUMENT.with_name("formats.md").read_text(encoding="utf-8")
 WIDTH = 98
 EXAMPLE = re.compile(r"\$ dprelease (?P<line>.*?)(?:\s+# exit (?P<code>\d+).*)?")
 
@@ -58,6 +59,8 @@ def test_the_examples_run_as_one_story(tmp_path, monkeypatch, give):
         "column,kind,values,min,max\nsex,categorical,1=female|2=male,,\nage,integer,,0,110\n"
     )
     Path("public-sample.csv").write_text("sex,age\nfemale,30\nmale,\n")
+    [publication] = [text for text in re.findall(r"```toml\n(.*?)```", FORMATS, re.DOTALL) if "[[publishers]]" in text]
+    Path("publication.toml").write_text(publication, encoding="utf-8")
     Path("messy.csv").write_text("id,sex,age,income\n1,female,200,5\n")
     for block in re.findall(r"```console\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), flags=re.DOTALL):
         for text in block.splitlines():

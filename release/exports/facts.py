@@ -1,0 +1,126 @@
+"""What every export is made from: the release's files, its report, and what the publisher adds."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from accounting.exact import decimal_above
+from release.auditing import ATTESTATIONS
+from release.exports.publication import Publication
+from release.manifest import Manifest
+from release.output import NAMES
+from release.report.build import build_report
+from release.report.files import ReleaseFiles, read_release
+from release.report.model import Report
+from release.statement import MANIFEST_NAME, file_digest
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """One file of the release.
+
+    Args:
+        name: its name in the folder.
+        sha256: its SHA-256, hexadecimal.
+        size: its length in bytes.
+    """
+
+    name: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """What an export may say.
+
+    Args:
+        files: what the release holds.
+        report: its report, for words and figures.
+        published: every file of the folder, the manifest included, by name.
+        publication: what the publisher adds.
+    """
+
+    files: ReleaseFiles
+    report: Report
+    published: tuple[PublishedFile, ...]
+    publication: Publication
+
+    @property
+    def manifest(self) -> Manifest:
+        """The release's manifest."""
+        return self.files.manifest
+
+    @property
+    def title(self) -> str:
+        """The release's name in a catalogue."""
+        return self.publication.title or f"{self.files.schema.name} (synthetic)"
+
+    @property
+    def description(self) -> str:
+        """What the release is, in one paragraph."""
+        table = self.publication.description or self.files.schema.table.description
+        about = f"{table.rstrip('.')}. " if table else ""
+        rows = f"{self.manifest.output_rows:,}".replace(",", " ")
+        return (
+            f"{about}{rows} synthetic rows with the statistics of a private table, made under differential privacy. "
+            "No row stands for a real person."
+        )
+
+    @property
+    def manifest_file(self) -> PublishedFile:
+        """The signed manifest, whose digest names the release."""
+        return self.file(MANIFEST_NAME)
+
+    @property
+    def tables(self) -> dict[str, PublishedFile]:
+        """The synthetic table in each format that the release holds."""
+        names = {file.name for file in self.published}
+        return {kind: self.file(name) for kind, name in NAMES.items() if name in names}
+
+    @property
+    def guarantee(self) -> str:
+        """The guarantee of this release, and of all releases of the dataset, in one sentence each."""
+        part = self.report.guarantee
+        law = {"zcdp": "zero-concentrated differential privacy (zCDP)", "gdp": "Gaussian differential privacy (GDP)"}
+        own, every = part.release_epsilon, part.dataset_epsilon
+        return (
+            f"This release keeps {law[part.law]} with {part.amount_name} at most {above(part.release_cap.amount)}: "
+            f"epsilon {above(own.epsilon)} at delta {above(own.delta)}. All releases of the dataset together keep "
+            f"{part.amount_name} at most {above(part.dataset_cap.amount)}: epsilon {above(every.epsilon)} at delta "
+            f"{above(every.delta)}. Figures are rounded up."
+        )
+
+    @property
+    def noise(self) -> str:
+        """What noise was added, and where its randomness came from."""
+        sources = {"os": "the operating system's generator"}
+        named = self.manifest.randomness.noise
+        return f"Noise: the rounded Gaussian and exact selection, from {sources.get(named, named)}."
+
+    def file(self, name: str) -> PublishedFile:
+        """Return one file of the release by its name."""
+        (found,) = [file for file in self.published if file.name == name]
+        return found
+
+    def address(self, name: str) -> str:
+        """Return where a file is found: beside the export unless the publisher names an address."""
+        return f"{self.publication.files or ''}{name}"
+
+
+def above(amount: str, digits: int = 4) -> str:
+    """Write an exact amount ``p/q`` or a decimal as a short decimal, rounded up."""
+    return decimal_above(Fraction(amount), digits)
+
+
+def read_facts(folder: Path, publication: Publication) -> Facts:
+    """Read a release whose signature is checked elsewhere.
+
+    Raises:
+        ConfigError: there is no such release, or it lacks a file.
+        VerificationFailed: a file is not what the manifest says.
+    """
+    files = read_release(folder)
+    paths = [path for path in sorted(folder.iterdir()) if path.name != ATTESTATIONS]
+    published = tuple(PublishedFile(path.name, file_digest(path), path.stat().st_size) for path in paths)
+    return Facts(files, build_report(files), published, publication)

@@ -1,0 +1,89 @@
+"""The draft record for OpenDP's deployments registry."""
+
+from fractions import Fraction
+
+import jsonschema
+import pytest
+import yaml
+
+from accounting.budget import Rho
+from accounting.convert import epsilon
+from accounting.errors import ConfigError
+from release.exports import export_release
+from tests.release.exports.registry import ORDER, SCHEMA
+from tests.release.small_release import RELEASE, command
+
+
+@pytest.fixture
+def record(released, tmp_path, publication):
+    export_release(released, None, kind="opendp", out=tmp_path / "stays.yaml", publication=publication)
+    return yaml.safe_load((tmp_path / "stays.yaml").read_text(encoding="utf-8"))
+
+
+def check(record):
+    validator = jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
+    return [error.message for error in validator.iter_errors(record)]
+
+
+def test_it_has_the_registrys_form(record):
+    assert check(record) == []
+    assert tuple(record["deployment"]) == ORDER
+
+
+def test_the_form_is_checked_at_all(record):
+    record["deployment"]["basic"]["data_product_type"] = "Miracle"
+    del record["deployment"]["administrative"]["tier"]
+    assert len(check(record)) == 2
+
+
+def test_the_guarantee_is_rounded_up_never_down(record):
+    loss = record["deployment"]["privacy_loss"]
+    assert record["deployment"]["dp_variant"]["variant_name"] == "Zero-concentrated DP"
+    assert loss["privacy_unit"] == "Row-level"
+    assert loss["privacy_parameters"]["rho"] == 0.25
+    assert loss["privacy_parameters"]["delta"] == 1e-6
+    exact = epsilon(Rho(Fraction(1, 4)), Fraction(1, 10**6))
+    assert exact <= Fraction(repr(loss["privacy_parameters"]["epsilon"])) < exact + Fraction(1, 10**4)
+
+
+def test_long_texts_are_blocks_and_no_text_is_folded(released, tmp_path, publication):
+    out = tmp_path / "stays.yaml"
+    export_release(released, None, kind="opendp", out=out, publication=publication)
+    with out.open(encoding="utf-8") as file:
+        styles = {token.style for token in yaml.scan(file, Loader=yaml.SafeLoader) if hasattr(token, "style")}
+    assert "|" in styles
+    assert ">" not in styles
+
+
+def test_what_no_release_knows_is_asked_for(released, tmp_path):
+    with pytest.raises(ConfigError, match=r"publication\.toml.*publishers.*intended_use.*region.*authors"):
+        export_release(released, None, kind="opendp", out=tmp_path / "stays.yaml")
+    assert not (tmp_path / "stays.yaml").exists()
+
+
+def test_a_person_under_gdp(tmp_path, publication):
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    command(workspace, "init", str(workspace))
+    (workspace / "schema.toml").write_text(
+        '[table]\nname = "small"\nmax_rows = 99\n[[columns]]\nname = "who"\nkind = "identifier"\n'
+        '[[columns]]\nname = "x"\nkind = "boolean"\nnullable = true\n',
+        encoding="utf-8",
+    )
+    config = RELEASE.format(mechanism="independent", formats='["csv"]').replace('rho = "1/4"', "mu = 1")
+    config = config.replace('kind = "row"', 'kind = "person"\nid_column = "who"\nmax_rows = 2')
+    (workspace / "release.toml").write_text(config, encoding="utf-8")
+    (workspace / "private.csv").write_text("who,x\n" + "".join(f"{i},true\n" for i in range(40)), encoding="utf-8")
+    command(workspace, "keys", "new")
+    opening = "ledger open small --unit person --id-column who --max-rows 2 --law gdp --mu 2"
+    command(workspace, *opening.split())
+    command(workspace, "run", str(workspace / "release.toml"), "--yes")
+    folder = next((workspace / "releases").iterdir())
+    export_release(folder, None, kind="opendp", out=tmp_path / "p.yaml", publication=publication)
+    record = yaml.safe_load((tmp_path / "p.yaml").read_text(encoding="utf-8"))
+    assert check(record) == []
+    loss = record["deployment"]["privacy_loss"]
+    assert record["deployment"]["dp_variant"]["variant_name"] == "Custom"
+    assert loss["privacy_unit"] == "Person-level"
+    assert "rho" not in loss["privacy_parameters"]
+    assert "Gaussian differential privacy" in loss["privacy_parameters_details"]
