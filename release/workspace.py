@@ -85,21 +85,27 @@ class Workspace:
 
         Raises:
             ConfigError: there is none yet.
+            LedgerError: what is there cannot be used, or is no ledger.
         """
         from accounting.ledger import Ledger
 
-        url = self.ledger_url
-        if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).is_file():
+        if self._lacks_ledger():
             raise ConfigError(
                 "this workspace has no ledger yet; `dprelease ledger open` opens the first dataset's budget"
             )
-        return Ledger.open(url, must_exist=True)
+        return Ledger.open(self.ledger_url, must_exist=True)
 
     def open_or_make_ledger(self) -> "Ledger":
-        """Open the workspace's ledger, made anew where there is none."""
+        """Open the workspace's ledger, made anew where there is none; a file that is there is never made a new one."""
         from accounting.ledger import Ledger
 
-        return Ledger.open(self.ledger_url)
+        url = self.ledger_url
+        return Ledger.open(url, must_exist=url.startswith(_SQLITE) and not self._lacks_ledger())
+
+    def _lacks_ledger(self) -> bool:
+        """Say whether the ledger is an SQLite file that is not there."""
+        url = self.ledger_url
+        return url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).exists()
 
 
 def open_workspace(folder: Path) -> Workspace:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
-from accounting.errors import ConfigError, LedgerError
+from accounting.errors import ConfigError, DpReleaseError, LedgerError
 
 WAIT_SECONDS = 60
 """How long a transaction waits for another process before it gives up; a transaction takes milliseconds."""
@@ -36,6 +36,10 @@ class Dialect(Protocol):
 
     def damage(self, connection: Connection) -> str | None:
         """Return what the database itself finds damaged, or None."""
+        ...
+
+    def no_ledger(self) -> DpReleaseError:
+        """Say that the database holds no ledger where there must be one."""
         ...
 
     def explain(self, error: SQLAlchemyError) -> LedgerError:
@@ -68,7 +72,14 @@ class SQLite:
 
     def __init__(self, path: Path, *, must_exist: bool) -> None:
         self._path = path
+        if path.is_dir():
+            raise LedgerError(f"{path} is a folder and no ledger's file")
         if path.exists():
+            if must_exist and path.stat().st_size == 0:
+                raise LedgerError(
+                    f"the ledger {path} is empty: it was cut off, or making it was interrupted before its first "
+                    "budget. Put a backup back, and delete it only if no budget was ever opened in it"
+                )
             return
         if must_exist:
             raise ConfigError(f"there is no ledger at {path}")
@@ -122,6 +133,12 @@ class SQLite:
         finding = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
         return None if finding == "ok" else finding
 
+    def no_ledger(self) -> DpReleaseError:
+        """Say that the database holds no ledger where there must be one."""
+        return LedgerError(
+            f"{self._path} holds no ledger: its tables are missing, so it is another program's file or was damaged"
+        )
+
     def explain(self, error: SQLAlchemyError) -> LedgerError:
         """Turn a database error into a sentence without any stored value."""
         if _is_busy(error):
@@ -165,6 +182,10 @@ class PostgreSQL:
     def damage(self, connection: Connection) -> str | None:  # noqa: ARG002  # the server checks its own pages
         """Return what the database itself finds damaged, or None."""
         return None
+
+    def no_ledger(self) -> DpReleaseError:
+        """Say that the database holds no ledger where there must be one."""
+        return ConfigError("there is no ledger in this database; open a dataset's budget to make one")
 
     def explain(self, error: SQLAlchemyError) -> LedgerError:
         """Turn a database error into a sentence without any stored value."""
@@ -222,4 +243,5 @@ def _is_busy(error: SQLAlchemyError) -> bool:
 
 
 def _first_line(error: SQLAlchemyError) -> str:
-    return str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
+    message = str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
+    return "it holds text that is not valid" if "decode to UTF-8" in message else message  # sqlite3 quotes the text

@@ -16,7 +16,8 @@ from accounting.ledger.merkle import (
     root_hash,
 )
 from accounting.ledger.notes import Checkpoint, open_checkpoint, origin_of, parse_checkpoint, sign_note
-from accounting.ledger.states import known_dataset
+from accounting.ledger.standings import in_order, replaced, superseded, withdrawn
+from accounting.ledger.states import dataset_state, known_dataset
 from accounting.ledger.store import Reading, Writing
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def make_checkpoint(ledger: Writing, identity: str, keys: "Sequence[Ed25519PrivateKey]") -> str:
-    """Sign the ledger's size and root inside a transaction, and store the note."""
+    """Sign the ledger's size and root, and what its entries say of releases, in a transaction; store the note."""
     size = ledger.size()
-    checkpoint = Checkpoint(origin_of(identity), size, root_hash(size, ledger.hash_at))
+    checkpoint = Checkpoint(origin_of(identity), size, root_hash(size, ledger.hash_at), _standings(ledger))
     note = sign_note(checkpoint.to_text(), checkpoint.origin, keys)
     ledger.keep_checkpoint(size, note)
     return note
@@ -122,6 +123,18 @@ def check_consistency(proof: Mapping[str, Json], keys: "Sequence[Ed25519PublicKe
     if not is_consistent(older.root, older.size, newer.root, newer.size, _hashes(proof["consistency"])):
         raise VerificationFailed("the older ledger is not the beginning of the newer one: it was forked or rewritten")
     return older, newer
+
+
+def _standings(view: Reading) -> tuple[str, ...]:
+    lines = []
+    for label in view.labels():
+        releases = dataset_state(view, label).releases
+        entries = {release.release_id: release.entry for release in releases}
+        for release in releases:
+            lines += [replaced(release.entry)] if release.replaced else []
+            lines += [withdrawn(release.entry)] if release.withdrawn else []
+            lines += [superseded(release.entry, entries[release.superseded_by])] if release.superseded_by else []
+    return in_order(lines)
 
 
 def _own(view: Reading, identity: str, note: str) -> Checkpoint:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accounting.errors import ConfigError, VerificationFailed
+from accounting.ledger.standings import are_standings
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -34,15 +35,18 @@ class Checkpoint:
         origin: ``dprelease/`` and the ledger's identity.
         size: the number of entries.
         root: the RFC 6962 root over them, 32 bytes.
+        standings: what the entries say of releases that stand no longer, as extension lines.
     """
 
     origin: str
     size: int
     root: bytes
+    standings: tuple[str, ...] = ()
 
     def to_text(self) -> str:
-        """Return the three lines that are signed."""
-        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+        """Return the lines that are signed."""
+        lines = [self.origin, str(self.size), base64.b64encode(self.root).decode(), *self.standings]
+        return "".join(f"{line}\n" for line in lines)
 
 
 def origin_of(identity: str) -> str:
@@ -124,13 +128,14 @@ def parse_checkpoint(note: str) -> Checkpoint:
         VerificationFailed: not the form of a checkpoint.
     """
     text, _ = split_note(note)
-    lines = text.split("\n")
-    if len(lines) != 4 or not lines[0] or _SIZE.fullmatch(lines[1]) is None:
+    lines = text.removesuffix("\n").split("\n")
+    standings = tuple(lines[3:])
+    if len(lines) < 3 or not lines[0] or _SIZE.fullmatch(lines[1]) is None or not are_standings(standings):
         raise VerificationFailed("this is not a checkpoint of a ledger")
     root = _strict_base64(lines[2])
     if len(root) != 32:
         raise VerificationFailed("this is not a checkpoint of a ledger")
-    return Checkpoint(lines[0], int(lines[1]), root)
+    return Checkpoint(lines[0], int(lines[1]), root, standings)
 
 
 def open_checkpoint(note: str, keys: "Sequence[Ed25519PublicKey]") -> Checkpoint:

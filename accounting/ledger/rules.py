@@ -16,6 +16,7 @@ from accounting.events import Event, GaussianEvent, SelectionEvent, price
 from accounting.ledger.amounts import from_text
 from accounting.ledger.entries import describes
 from accounting.ledger.notes import split_note
+from accounting.ledger.standings import in_order, replaced, superseded, withdrawn
 from accounting.ledger.stewardship import disjoint_text, raise_text
 
 Body = Mapping[str, Any]
@@ -79,6 +80,7 @@ class Replayed:
         answers: the SHA-256 of the answer of each ``settled`` entry.
         salts: the label, commitment and SHA-256 of the salt of each release that has them.
         approvals: the signed notes.
+        standings: what was said of releases that stand no longer, with the number of the entry that said it first.
     """
 
     whole: bool = True
@@ -88,6 +90,11 @@ class Replayed:
     answers: dict[int, str] = field(default_factory=dict)
     salts: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     approvals: list[str] = field(default_factory=list)
+    standings: dict[str, int] = field(default_factory=dict)
+
+    def standings_at(self, size: int) -> tuple[str, ...]:
+        """Return what the first ``size`` entries say of releases that stand no longer, as a checkpoint lists it."""
+        return in_order(line for line, entry in self.standings.items() if entry < size)
 
 
 def _opened(history: Replayed, body: Body) -> None:
@@ -163,6 +170,9 @@ def _cap_raised(history: Replayed, body: Body) -> None:
         raise LedgerError("raises a cap to one that is not higher")
     dataset.cap, dataset.cap_delta, dataset.raised = cap, delta, body["number"]
     dataset.statement = body["dataset"]["statement"]
+    for release in history.releases.values():
+        if release.label == body["label"]:
+            history.standings.setdefault(replaced(release.entry), body["number"])
     text = raise_text(str(history.ledger), body["label"], cap_of(dataset.law, cap, delta), body["previous"])
     _approved(history, body["approval"], text)
 
@@ -173,6 +183,7 @@ def _superseded(history: Replayed, body: Body) -> None:
     if newer.entry <= release.entry or release.superseded_by is not None:
         raise LedgerError("supersedes a release for the second time, or by one that is not later")
     release.superseded_by = body["by"]
+    history.standings[superseded(release.entry, newer.entry)] = body["number"]
 
 
 def _withdrawn(history: Replayed, body: Body) -> None:
@@ -180,6 +191,7 @@ def _withdrawn(history: Replayed, body: Body) -> None:
     if release.withdrawn:
         raise LedgerError("withdraws a release for the second time")
     release.withdrawn = True
+    history.standings[withdrawn(release.entry)] = body["number"]
 
 
 def _disjoint(history: Replayed, body: Body) -> None:

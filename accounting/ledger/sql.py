@@ -3,14 +3,15 @@
 import hashlib
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import cast
+from typing import TypeVar, cast
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, bindparam, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from accounting.canonical import Json
+from accounting.errors import ConfigError
 from accounting.ledger.content import check_body, from_line, to_line
 from accounting.ledger.damage import Damage, LedgerDamaged
 from accounting.ledger.dialects import Dialect, dialect_for
@@ -28,6 +29,7 @@ from accounting.ledger.store import Dataset, Draft, Question, Release, ReleaseTo
 from accounting.ledger.tables import ANSWERS, CHECKPOINTS, ENTRIES, HASHES, SALTS, keep_hashes, prepare
 from accounting.ledger.values import Entry
 
+_T = TypeVar("_T")
 _NUMBER = ENTRIES.c.number
 _OF_LABEL = ENTRIES.c.label == bindparam("label")
 _OF_DATASET = _OF_LABEL & (ENTRIES.c.subject == "dataset")
@@ -122,13 +124,15 @@ class SqlView:
 
     def dataset(self, label: str) -> Dataset | None:
         """Return a dataset, or None when the label was never opened."""
-        last = self._body(_LAST_OF_DATASET, label=label)
-        return None if last is None else dataset_from(self._sure(_FIRST_OF_DATASET, label=label), last)
+        last = self._line(_LAST_OF_DATASET, label=label)
+        return None if last is None else _understood(dataset_from, self._line(_FIRST_OF_DATASET, label=label), last)
 
     def release(self, release_id: str) -> Release | None:
         """Return a release, or None when it was never allotted."""
-        last = self._body(_LAST_OF_RELEASE, release=release_id)
-        return None if last is None else release_from(self._sure(_FIRST_OF_RELEASE, release=release_id), last)
+        last = self._line(_LAST_OF_RELEASE, release=release_id)
+        return (
+            None if last is None else _understood(release_from, self._line(_FIRST_OF_RELEASE, release=release_id), last)
+        )
 
     def releases(self, label: str) -> list[Release]:
         """Return a dataset's releases in order of allotment."""
@@ -147,11 +151,11 @@ class SqlView:
             .order_by(ends.c.first)
         )
         rows = self._connection.execute(pairs).all()
-        return [release_from(from_line(allotted), from_line(latest)) for allotted, latest in rows]
+        return [_understood(release_from, allotted, latest) for allotted, latest in rows]
 
     def totals(self, release_id: str) -> ReleaseTotals:
         """Return the totals of a release that exists."""
-        return release_totals_from(self._sure(_LAST_OF_RELEASE, release=release_id))
+        return _understood(release_totals_from, self._line(_LAST_OF_RELEASE, release=release_id))
 
     def step(self, label: str, release_id: str, request_id: str) -> tuple[ReleaseTotals, Question | None]:
         """Return the totals of a release that exists, and a question's state or None when its id was never used."""
@@ -159,24 +163,18 @@ class SqlView:
         row = self._connection.execute(_STEP, keys).one()
         self._end = (label, row[0], row[1])
         of_release, of_request = row[2], row[3]
-        body = from_line(of_release)
-        totals = release_totals_from(body)
-        if of_request is None:
-            return totals, None
-        return totals, question_from(body if of_request == of_release else from_line(of_request))
+        totals = _understood(release_totals_from, of_release)
+        return totals, None if of_request is None else _understood(question_from, of_request)
 
     def questions(self, release_id: str) -> dict[str, Question]:
         """Return the state of every question of a release by its request id, in order of asking."""
-        states: dict[str, Question] = {}
-        for line in self._connection.execute(_QUESTIONS, {"release": release_id}).scalars():
-            body = from_line(line)
-            states[str(body["request"])] = question_from(body)
-        return states
+        lines = self._connection.execute(_QUESTIONS, {"release": release_id}).scalars()
+        return dict(_understood(_requested, line) for line in lines)
 
     def standings(self, label: str) -> list[Standing]:
         """Return what was said about a dataset's releases and people, in order."""
         lines = self._connection.execute(_STANDINGS, {"label": label}).scalars()
-        return [standing_from(from_line(line)) for line in lines]
+        return [_understood(standing_from, line) for line in lines]
 
     def answer(self, entry: int) -> bytes | None:
         """Return the answer stored with a ``settled`` entry."""
@@ -280,9 +278,19 @@ class SqlView:
             self._end = (label, row[0], row[1])
         return self._end[1:]
 
-    def _body(self, query: Select[bytes], **keys: str) -> dict[str, Json] | None:
-        line = self._connection.execute(query, keys).scalar_one_or_none()
-        return None if line is None else from_line(line)
+    def _line(self, query: Select[bytes], **keys: str) -> bytes | None:
+        return self._connection.execute(query, keys).scalar_one_or_none()
 
-    def _sure(self, query: Select[bytes], **keys: str) -> dict[str, Json]:
-        return from_line(self._connection.execute(query, keys).scalar_one())
+
+def _understood(read: Callable[..., _T], *lines: bytes | None) -> _T:
+    """Read a state from entries; whatever is not in them is damage, since only such entries are ever filed there."""
+    try:
+        return read(*(from_line(line) for line in lines if line is not None))
+    except (KeyError, TypeError, ValueError, ConfigError):
+        raise LedgerDamaged(
+            Damage.EDITED, "an entry is filed under other keys than it has; verify the ledger"
+        ) from None
+
+
+def _requested(body: dict[str, Json]) -> tuple[str, Question]:
+    return str(body["request"]), question_from(body)

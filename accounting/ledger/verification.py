@@ -151,6 +151,11 @@ def _compare_checkpoint(checkpoint: Checkpoint, identity: str, read: _Ledger) ->
             f"the first {checkpoint.size} entries are not those that the checkpoint was signed for: the history was "
             "rewritten or forked",
         )
+    if read.history.standings_at(checkpoint.size) != checkpoint.standings:
+        raise LedgerDamaged(
+            Damage.FORKED,
+            f"the checkpoint of {checkpoint.size} entries says of releases what these entries do not say",
+        )
 
 
 def _compare_excerpt(excerpt: Sequence[bytes], lines: list[bytes]) -> None:

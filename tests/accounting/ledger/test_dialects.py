@@ -44,13 +44,28 @@ def test_a_ledger_that_must_exist(tmp_path):
     Ledger.open(f"sqlite:///{tmp_path}/one.db", must_exist=True)
 
 
-def test_a_database_without_a_ledger(sql_url, tmp_path):
-    (tmp_path / "empty.db").touch()
-    url = sql_url if sql_url.startswith("postgresql") else f"sqlite:///{tmp_path}/empty.db"
+def test_a_server_without_a_ledger(url_of):
+    url = url_of("postgresql")
     for _ in range(2):
         with pytest.raises(ConfigError, match="there is no ledger in this database"):
             Ledger.open(url, must_exist=True)
     assert Ledger.open(url).datasets() == ()
+
+
+def test_a_file_that_holds_no_ledger(tmp_path):
+    empty, other = tmp_path / "empty.db", tmp_path / "other.db"
+    empty.touch()
+    with pytest.raises(LedgerError, match="is empty: it was cut off"):
+        Ledger.open(f"sqlite:///{empty}", must_exist=True)
+    assert empty.stat().st_size == 0
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE x (y)")
+    connection.close()
+    with pytest.raises(LedgerError, match="holds no ledger: its tables are missing"):
+        Ledger.open(f"sqlite:///{other}", must_exist=True)
+    with pytest.raises(LedgerError, match="is a folder and no ledger's file"):
+        Ledger.open(f"sqlite:///{tmp_path}")
+    assert Ledger.open(f"sqlite:///{empty}").datasets() == ()
 
 
 def test_importing_the_ledger_loads_no_database():

@@ -1,9 +1,12 @@
 """What a release carries: its dataset's lines, a signed checkpoint, and proofs as long as the tree is high."""
 
+from dataclasses import replace
+
 import pytest
 
 from accounting.errors import ConfigError, VerificationFailed
-from accounting.ledger import Ledger, LedgerDamaged, check_consistency, check_evidence
+from accounting.ledger import Damage, Ledger, LedgerDamaged, check_consistency, check_evidence
+from accounting.ledger.notes import open_checkpoint, sign_note
 from tests.accounting.ledger.story import KEY, every_kind
 from tests.accounting.ledger.support import allot, ask, digest_of, open_rows
 
@@ -33,6 +36,24 @@ def test_evidence_on_every_store(ledger):
     check_evidence(lines_of(ledger, "people", 10), ledger.evidence("people", early), PUBLIC)
     older, newer = check_consistency(ledger.consistency(early, late), PUBLIC)
     assert (older.size, newer.size) == (10, 26)
+
+
+def test_a_checkpoint_says_what_stands_no_longer_on_every_store(ledger):
+    early, late = every_kind(ledger)
+    entry = {release.release_id: release.entry for release in ledger.dataset("people").releases}
+    assert open_checkpoint(early, PUBLIC).standings == ()
+    assert open_checkpoint(late, PUBLIC).standings == (
+        f"replaced {entry['p1']}",
+        f"superseded {entry['p1']} by {entry['p2']}",
+        f"withdrawn {entry['p2']}",
+    )
+    ledger.verify(checkpoints=[early, late], keys=PUBLIC)
+    for false in ((), (f"withdrawn {entry['p1']}",)):
+        checkpoint = replace(open_checkpoint(late, PUBLIC), standings=false)
+        note = sign_note(checkpoint.to_text(), checkpoint.origin, [KEY])
+        with pytest.raises(LedgerDamaged, match="says of releases what these entries do not say") as found:
+            ledger.verify(checkpoints=[note], keys=PUBLIC)
+        assert found.value.kind is Damage.FORKED
 
 
 def test_proofs_grow_with_the_logarithm():

@@ -129,6 +129,26 @@ def test_what_is_no_checkpoint_is_refused(text):
         parse_checkpoint(sign_note(text, "origin", KEYS[:1]))
 
 
+def test_a_checkpoint_names_what_stands_no_longer():
+    origin = origin_of("ab" * 32)
+    said = ("replaced 3", "withdrawn 3", "superseded 12 by 40", "withdrawn 100")
+    checkpoint = Checkpoint(origin, 120, bytes(32), said)
+    assert parse_checkpoint(sign_note(checkpoint.to_text(), origin, KEYS[:1])) == checkpoint
+    for lines in (
+        said[::-1],
+        (*said, said[-1]),
+        ("withdrawn 03",),
+        ("withdrawn x",),
+        ("withdrawn",),
+        ("superseded 1",),
+        ("revoked 3",),
+        ("",),
+    ):
+        text = Checkpoint(origin, 120, bytes(32), lines).to_text()
+        with pytest.raises(VerificationFailed, match=r"not a checkpoint|not a signed note"):
+            parse_checkpoint(sign_note(text, origin, KEYS[:1]))
+
+
 def test_every_flipped_byte_of_a_checkpoint_is_found():
     origin = origin_of("cd" * 32)
     note = sign_note(Checkpoint(origin, 12, bytes(range(32))).to_text(), origin, KEYS[:1]).encode()

@@ -343,6 +343,85 @@ def test_a_damaged_file_is_found(tmp_path):
     assert "the database is damaged" in sentence
 
 
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("entries", "line"),
+        ("entries", "label"),
+        ("entries", "number"),
+        ("hashes", "hash"),
+        ("answers", "answer"),
+        ("salts", "salt"),
+        ("checkpoints", "note"),
+    ],
+)
+def test_a_value_of_another_type(tmp_path, table, column):
+    ledger, _, _, tamper = keep(f"sqlite:///{tmp_path}/kept.db")
+    ledger._store._engine.dispose()
+    name = f"dprelease_{table}"
+    # text that is not valid UTF-8, text, bytes, and a number: SQLite keeps any value in any column
+    for number, value in enumerate(("CAST(x'ff00ff' AS TEXT)", "CAST(x'6162' AS TEXT)", "x'6162'", "0.5")):
+        tamper.url = f"sqlite:///{tmp_path}/{number}.db"
+        tamper.engine.dispose()
+        shutil.copy(tmp_path / "kept.db", tmp_path / f"{number}.db")
+        tamper.engine = create_engine(tamper.url)
+        tamper.do(f"UPDATE {name} SET {column} = {value} WHERE number = (SELECT max(number) FROM {name})")
+        with pytest.raises((LedgerError, VerificationFailed)) as found:
+            everything(Ledger.open(tamper.url))
+        assert "\n" not in str(found.value)
+        assert "\ufffd" not in str(found.value)
+
+
+def everything(ledger):
+    """Read and write in every way."""
+    for label in ledger.datasets():
+        ledger.dataset(label)
+        ledger.in_flight(label)
+    ledger.checkpoint([KEY])
+    ledger.verify()
+    for entry in ledger.entries(kind="settled"):
+        account = ledger.resume(str(entry.body["release"]))
+        assert account.release_id
+
+
+def test_an_entry_that_is_filed_as_another_kind(everywhere):
+    ledger, _, _, tamper = everywhere
+    last = tamper.do("SELECT max(number) FROM dprelease_entries")[0][0]
+    standing = next(ledger.entries("people", kind="withdrawn"))
+    tamper.write(last, standing.line)
+    for read in (lambda: ledger.dataset("people"), lambda: ledger.close_dataset("people")):
+        with pytest.raises(LedgerDamaged, match="filed under other keys than it has") as found:
+            read()
+        assert found.value.kind is Damage.EDITED
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_missing_table(everywhere, table):
+    ledger, _, _, tamper = everywhere
+    tamper.do(f"DROP TABLE dprelease_{table}")
+    if table == "versions":
+        with pytest.raises((LedgerError, ConfigError), match=r"holds no ledger|there is no ledger in this database"):
+            Ledger.open(tamper.url, must_exist=True)
+        return
+    with pytest.raises(LedgerError, match="cannot be used: ") as found:
+        everything(ledger)
+    assert "\n" not in str(found.value)
+
+
+def test_a_file_whose_end_is_missing(tmp_path):
+    path = tmp_path / "ledger.db"
+    ledger = Ledger.open(f"sqlite:///{path}")
+    every_kind(ledger)
+    ledger._store._engine.dispose()
+    content = path.read_bytes()
+    for share in (0.9, 0.5, 0.1, 0.01):
+        path.write_bytes(content[: int(len(content) * share)])
+        with pytest.raises(LedgerError):
+            everything(Ledger.open(f"sqlite:///{path}", must_exist=True))
+        for extra in tmp_path.glob("ledger.db-*"):
+            extra.unlink()
+
+
 def test_a_file_that_is_no_database_is_refused(tmp_path):
     path = tmp_path / "ledger.db"
     path.write_bytes(b"not a database, but longer than the hundred bytes of a header" * 20)
