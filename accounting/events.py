@@ -101,7 +101,7 @@ def delta_price(event: Event) -> Fraction:
         A name that only the unit brings has count 1, so it leaves with probability p = P(1 + R ≥ τ), R the integer
         nearest to N(0, σ²): the tail of the Gaussian from τ − 3/2 on, the mass at the threshold included. However the
         unit's rows are split into names, at most ``names`` such names come, so δ ≤ names·p
-        (docs/guarantees.md, Categories).
+        (docs/guarantees.md, The questions).
     """
     if type(event) is not ThresholdEvent:
         return Fraction(0)

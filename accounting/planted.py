@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from accounting.budget import Cap
 from accounting.curator.counting import count_tables, l1_errors, selection_scores
-from accounting.curator.persons import KEY_BYTES, kept_rows
+from accounting.curator.measured import MeasuredColumns, NameBook, count_intervals, count_names, keep_rows
+from accounting.curator.persons import KEY_BYTES
 from accounting.curator.reading import number_persons
 from accounting.curator.rows import CellTable, PrivateRows, TableDigest, cell_dtype
 from accounting.curator.table import private_table
@@ -20,15 +21,26 @@ from accounting.curator.voting import count_votes
 from accounting.errors import ConfigError
 from accounting.ledger import Ledger
 from accounting.noise import Entropy, OsEntropy, SeededEntropy
-from accounting.queries import Errors, Ints, Marginals, PrivateTable, Query, Total, Votes, check_query
-from accounting.schema import Schema
+from accounting.queries import (
+    Categories,
+    Errors,
+    Ints,
+    Marginals,
+    PrivateTable,
+    Quantiles,
+    Query,
+    Total,
+    Votes,
+    check_query,
+)
+from accounting.schema import CategoricalColumn, Schema
 from accounting.unit import PersonUnit, PrivacyUnit
 
 __all__ = ["Entropy", "ExactAnswer", "OsEntropy", "SeededEntropy", "exact_answer", "planted_table"]
 
 LABEL = "planted"
 
-ExactAnswer: TypeAlias = int | tuple[Ints, ...] | Ints
+ExactAnswer: TypeAlias = int | tuple[Ints, ...] | Ints | dict[str, int]
 
 _KEY = bytes(KEY_BYTES)
 """Chooses a planted person's kept rows; fixed, so that :func:`exact_answer` replays the same rows."""
@@ -47,7 +59,8 @@ def planted_table(
 
     Args:
         schema: the schema.
-        ticks: for each modelled column an int64 array of shape (rows,), −1 for null.
+        ticks: for each modelled column an int64 array of shape (rows,), −1 for null; in a column whose categories are
+            measured, ticks beyond the declared ones stand for the names of :func:`planted_name`.
         unit: the privacy unit.
         cap: the budget of the one release.
         entropy: the noise source; a seeded one is fine here.
@@ -59,10 +72,10 @@ def planted_table(
     ledger = Ledger.in_memory()
     ledger.open_dataset(LABEL, unit=unit, cap=cap)
     account = ledger.allot(LABEL, LABEL, cap, purpose="audit", noise=entropy.source, context={}, commitment=None)
-    cells = _kept_cells(schema, ticks, unit, ids)
+    cells, measured = _kept(schema, ticks, unit, ids)
     digest = TableDigest(schema)
     digest.add(np.column_stack([ticks[column.name] for column in schema.columns]))
-    return private_table(PrivateRows(schema, unit, cells, digest.digest()), account, entropy)
+    return private_table(PrivateRows(schema, unit, cells, digest.digest(), measured), account, entropy)
 
 
 def exact_answer(
@@ -76,14 +89,14 @@ def exact_answer(
 
     Returns:
         Total: the number of kept rows. Marginals: one int64 table per clique. Errors: int64 L1 errors in grid units.
-        Select: int64 scores. Votes: int64 counts.
+        Select: int64 scores. Votes, Quantiles: int64 counts. Categories: the number of units of each name.
 
     Raises:
         QueryRefused: invalid public fields.
         ConfigError: the rows do not fit the schema or the unit.
     """
     check_query(query, schema)
-    cells = _kept_cells(schema, ticks, unit, ids)
+    cells, measured = _kept(schema, ticks, unit, ids)
     if isinstance(query, Total):
         return cells.rows
     if isinstance(query, Marginals):
@@ -92,26 +105,46 @@ def exact_answer(
         return l1_errors(query, cells, schema)
     if isinstance(query, Votes):
         return count_votes(query, cells, schema)
+    if isinstance(query, Quantiles):
+        return count_intervals(query, measured)
+    if isinstance(query, Categories):
+        texts, counts = count_names(query, measured)
+        return dict(zip(texts, counts.tolist(), strict=True))
     return selection_scores(query, cells, schema)
 
 
-def _kept_cells(
+def planted_name(number: int) -> str:
+    """Return the text of a planted name, from number 0."""
+    return f"name {number}"
+
+
+def _kept(
     schema: Schema,
     ticks: Mapping[str, npt.NDArray[np.int64]],
     unit: PrivacyUnit,
     ids: Sequence[str | None] | None,
-) -> CellTable:
+) -> tuple[CellTable, MeasuredColumns]:
     if set(ticks) != {column.name for column in schema.columns} or len({len(each) for each in ticks.values()}) != 1:
         raise ConfigError("planted rows need one array of ticks for each modelled column, all of one length")
-    columns = {
-        column.name: column.cell_of_tick(ticks[column.name]).astype(cell_dtype(column)) for column in schema.columns
-    }
-    rows = len(next(iter(columns.values())))
+    rows = len(next(iter(ticks.values())))
     if isinstance(unit, PersonUnit) != (ids is not None) or (ids is not None and len(ids) != rows):
         raise ConfigError("planted rows need one id each for a person unit, and none for a row unit")
-    if isinstance(unit, PersonUnit) and ids is not None:
-        persons = np.fromiter(number_persons(ids, {}), dtype=np.int64, count=rows)
-        kept = kept_rows(list(columns.values()), persons, unit.max_rows, _KEY)
-        columns = {name: column[kept] for name, column in columns.items()}
-        rows = int(np.count_nonzero(kept))
-    return CellTable(columns, rows)
+    declared, books = dict(ticks), {}
+    for column in schema.measured:
+        if isinstance(column, CategoricalColumn):
+            assert column.other is not None
+            beyond = ticks[column.name] >= column.ticks
+            declared[column.name] = np.where(beyond, column.categories.index(column.other), ticks[column.name])
+            books[column.name] = NameBook()
+            numbers = np.where(beyond, ticks[column.name] - column.ticks, -1).tolist()
+            books[column.name].add(None if number < 0 else planted_name(number) for number in numbers)
+    columns = {
+        column.name: column.cell_of_tick(declared[column.name]).astype(cell_dtype(column)) for column in schema.columns
+    }
+    persons = None if ids is None else np.fromiter(number_persons(ids, {}), dtype=np.int64, count=rows)
+    measured = MeasuredColumns(
+        {column.name: declared[column.name] for column in schema.measured},
+        {name: book.names() for name, book in books.items()},
+        persons,
+    )
+    return keep_rows(CellTable(columns, rows), measured, unit, _KEY)

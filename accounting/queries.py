@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from accounting.canonical import Json, digest, plain_bytes, sha256
 from accounting.errors import QueryRefused
-from accounting.events import Event, GaussianEvent, SelectionEvent
+from accounting.events import MAX_THRESHOLD, Event, GaussianEvent, SelectionEvent, ThresholdEvent
 from accounting.exact import positive, to_text
-from accounting.schema import Schema
+from accounting.schema import CategoricalColumn, OrderedColumn, Schema
 from accounting.unit import PrivacyUnit
 
 Clique: TypeAlias = tuple[str, ...]
@@ -32,6 +32,7 @@ MAX_GRID = 2**20
 MAX_WEIGHT = 2**20
 ESTIMATE_LIMIT = 2**53
 MAX_CANDIDATES = 2**20
+MAX_INTERVALS = 2**16
 DISTANCE_LIMIT = 2**53
 
 
@@ -239,8 +240,63 @@ class Votes:
         return sum(placement.reach for placement in self.embedding.values())
 
 
-Query: TypeAlias = Total | Marginals | Select | Errors | Votes
-QUERY_TYPES: tuple[type, ...] = (Total, Marginals, Select, Errors, Votes)
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantiles:
+    """Ask how many rows lie in each of some intervals of a measured column's values: a step of a search for quantiles.
+
+    Args:
+        column: an ordered column whose domain is measured.
+        intervals: int64 ticks, one row (first, last) an interval, both inclusive; disjoint and increasing.
+        variance: σ² of the noise on each count.
+    """
+
+    column: str
+    intervals: Ints
+    variance: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+        given = self.intervals
+        if not isinstance(given, np.ndarray) or given.dtype != np.int64 or given.ndim != 2 or given.shape[1] != 2:
+            raise QueryRefused("intervals are an int64 array of ticks, one row (first, last) each")
+        if not 1 <= given.shape[0] <= MAX_INTERVALS:
+            raise QueryRefused(f"a question has from 1 to {MAX_INTERVALS} intervals")
+        if (given[:, 0] > given[:, 1]).any() or (given[1:, 0] <= given[:-1, 1]).any():
+            raise QueryRefused("intervals are disjoint and increase")
+        copy = given.copy()
+        copy.setflags(write=False)
+        object.__setattr__(self, "intervals", copy)
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """Ask for the names in a measured column that enough units have: each with its noisy number of units.
+
+    Counted are distinct pairs of a unit and a canonical name that is not declared already. A name leaves when its noisy
+    count is at least the threshold; of more than ``most`` those of the largest noisy counts.
+
+    Args:
+        column: a categorical column whose domain is measured.
+        variance: σ² of the noise on each count.
+        threshold: τ, from 2.
+        most: the most names that leave.
+    """
+
+    column: str
+    variance: Fraction
+    threshold: int
+    most: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+        if type(self.threshold) is not int or not 2 <= self.threshold <= MAX_THRESHOLD:
+            raise QueryRefused(f"a threshold is a whole number from 2 to {MAX_THRESHOLD}")
+        if type(self.most) is not int or self.most < 1:
+            raise QueryRefused("at least one name may leave")
+
+
+Query: TypeAlias = Total | Marginals | Select | Errors | Votes | Quantiles | Categories
+QUERY_TYPES: tuple[type, ...] = (Total, Marginals, Select, Errors, Votes, Quantiles, Categories)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -283,7 +339,24 @@ class NoisyVotes:
     values: Ints
 
 
-Answer: TypeAlias = NoisyTotal | NoisyMarginals | Selected | NoisyErrors | NoisyVotes
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyQuantiles:
+    """The noisy number of rows in each interval, int64, shape (number of intervals,); may be negative."""
+
+    entry: int
+    values: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundCategories:
+    """The names that reached the threshold, in the order of their characters, and their noisy counts, int64."""
+
+    entry: int
+    names: tuple[str, ...]
+    values: Ints
+
+
+Answer: TypeAlias = NoisyTotal | NoisyMarginals | Selected | NoisyErrors | NoisyVotes | NoisyQuantiles | FoundCategories
 
 
 @runtime_checkable
@@ -317,7 +390,9 @@ def question_event(query: Query, unit: PrivacyUnit) -> Event:
         A unit brings at most k = ``unit.max_rows`` rows. Total: Δ = k. Marginals: Δ = k·√m, since all k rows may fall
         into one cell of each of the m tables. Errors: each L1 error moves by at most k·grid, so Δ = k·grid·√m.
         Select: each score moves by at most k·grid·max weight, which the sampler divides by. Votes: a row adds 1 to at
-        most v counts and changes no other row's votes, so Δ = k·√v, as all k rows may vote alike.
+        most v counts and changes no other row's votes, so Δ = k·√v, as all k rows may vote alike. Quantiles: each row
+        lies in at most one interval, so Δ = k. Categories: a unit counts once for each of at most k names, so Δ = √k,
+        and it may be the only one that has them, which costs δ.
     """
     k_squared = Fraction(unit.max_rows**2)
     if type(query) is Total:
@@ -330,6 +405,10 @@ def question_event(query: Query, unit: PrivacyUnit) -> Event:
         return GaussianEvent(k_squared * query.votes, query.variance)
     if type(query) is Select:
         return SelectionEvent(query.epsilon)
+    if type(query) is Quantiles:
+        return GaussianEvent(k_squared, query.variance)
+    if type(query) is Categories:
+        return ThresholdEvent(Fraction(unit.max_rows), query.variance, query.threshold, unit.max_rows)
     raise QueryRefused("this question is not in the closed set")
 
 
@@ -350,6 +429,9 @@ def check_query(query: Query, schema: Schema) -> None:
         return
     if isinstance(query, Votes):
         _check_votes(query, schema)
+        return
+    if isinstance(query, (Quantiles, Categories)):
+        _check_measured(query, schema)
         return
     _check_coding(query.coding, schema)
     sizes = {column.name: query.coding.cells(schema, column.name) for column in schema.columns}
@@ -374,6 +456,21 @@ def describe_query(query: Query) -> dict[str, Json]:
             "embedding": [[name, _placement_sha(placed)] for name, placed in sorted(query.embedding.items())],
             "votes": query.votes,
             "within": [] if query.within is None else [query.within],
+            "variance": to_text(query.variance),
+        }
+    if isinstance(query, Quantiles):
+        return {
+            "question": "quantiles",
+            "column": query.column,
+            "intervals": sha_of(query.intervals),
+            "variance": to_text(query.variance),
+        }
+    if isinstance(query, Categories):
+        return {
+            "question": "categories",
+            "column": query.column,
+            "threshold": query.threshold,
+            "most": query.most,
             "variance": to_text(query.variance),
         }
     coding: Json = [[name, sha_of(numbers)] for name, numbers in sorted(query.coding.bins.items())]
@@ -425,6 +522,10 @@ def _answer_fields(answer: Answer) -> dict[str, Json]:
         return {"answer": "select", "index": answer.index}
     if isinstance(answer, NoisyVotes):
         return {"answer": "votes", "values": answer.values.tolist()}
+    if isinstance(answer, NoisyQuantiles):
+        return {"answer": "quantiles", "values": answer.values.tolist()}
+    if isinstance(answer, FoundCategories):
+        return {"answer": "categories", "names": list(answer.names), "values": answer.values.tolist()}
     return {"answer": "errors", "values": [str(value) for value in answer.values.tolist()]}
 
 
@@ -441,6 +542,10 @@ def answer_from_bytes(data: bytes, query: Query, schema: Schema, entry: int) -> 
         return Selected(entry, int(value["index"]))
     if isinstance(query, Votes):
         return NoisyVotes(entry, np.array(value["values"], dtype=np.int64))
+    if isinstance(query, Quantiles):
+        return NoisyQuantiles(entry, np.array(value["values"], dtype=np.int64))
+    if isinstance(query, Categories):
+        return FoundCategories(entry, tuple(value["names"]), np.array(value["values"], dtype=np.int64))
     return NoisyErrors(entry, np.array([int(text) for text in value["values"]], dtype=np.int64))
 
 
@@ -464,6 +569,16 @@ def sha_of(*arrays: npt.NDArray[np.integer]) -> str:
 
 def _placement_sha(placement: Placement) -> str:
     return digest([sha_of(placement.coordinates), sha_of(placement.classes), str(placement.apart)])
+
+
+def _check_measured(query: Quantiles | Categories, schema: Schema) -> None:
+    column = next((column for column in schema.measured if column.name == query.column), None)
+    if isinstance(query, Categories) and isinstance(column, CategoricalColumn):
+        return
+    if not isinstance(query, Quantiles) or not isinstance(column, OrderedColumn):
+        raise QueryRefused(f"column {query.column!r} has no domain that this question measures")
+    if int(query.intervals[0, 0]) < 0 or int(query.intervals[-1, 1]) >= column.ticks:
+        raise QueryRefused(f"an interval lies outside the declared limits of column {query.column!r}")
 
 
 def _check_votes(query: Votes, schema: Schema) -> None:

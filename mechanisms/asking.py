@@ -9,12 +9,14 @@ from accounting.events import gaussian_variance, price
 from accounting.exact import short_below
 from accounting.queries import (
     Answer,
+    Categories,
     Clique,
     Coding,
     Errors,
     Marginals,
     NoisyMarginals,
     PrivateTable,
+    Quantiles,
     Query,
     Select,
     Total,
@@ -33,6 +35,8 @@ _KINDS: dict[type, QuestionKind] = {
     Select: "select",
     Errors: "errors",
     Votes: "votes",
+    Quantiles: "quantiles",
+    Categories: "categories",
 }
 
 
@@ -105,7 +109,7 @@ class Asker:
         answer = self._table.ask(query)
         self._left -= cost
         self._allowed[kind] -= 1
-        kept = query if isinstance(query, (Total, Marginals)) else None
+        kept = query if isinstance(query, (Total, Marginals, Quantiles, Categories)) else None
         self._asked.append(Asked(kind, cost, answer, kept))
         return answer
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from accounting.budget import Cap, Law
 from accounting.canonical import Json
-from accounting.queries import Answer, Marginals, PrivateTable, Total
+from accounting.queries import Answer, Categories, Marginals, PrivateTable, Quantiles, Total
 from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
 from mechanisms.bounds import ErrorBounds
@@ -94,7 +94,7 @@ class Asked:
     question: QuestionKind
     cost: Fraction
     answer: Answer
-    query: Total | Marginals | None
+    query: Total | Marginals | Quantiles | Categories | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,12 +17,14 @@ class BudgetChoice:
         delta: 0 < δ < 1; beside ρ or μ it is the δ at which ε is reported.
         rho: ρ > 0.
         mu: μ > 0.
+        domain_delta: the δ set aside for finding categories, below ``delta`` where that is stated; a part of it.
     """
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
     rho: Fraction | None = None
     mu: Fraction | None = None
+    domain_delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         stated = [value for value in (self.epsilon, self.rho, self.mu) if value is not None]
@@ -34,6 +36,8 @@ class BudgetChoice:
             raise ConfigError("epsilon needs delta beside it; there is no default")
         if self.delta is not None and not 0 < self.delta < 1:
             raise ConfigError("delta must lie strictly between 0 and 1")
+        if not 0 <= self.domain_delta < (1 if self.delta is None else self.delta):
+            raise ConfigError("the delta of finding categories is a part of the whole delta and must be below it")
 
     @property
     def statement(self) -> EpsilonDelta | None:
@@ -64,27 +68,26 @@ class BudgetChoice:
         Raises:
             ConfigError: nothing spent.
         """
-        if self.delta is not None and self.delta > ceiling:
+        if max(self.delta or Fraction(0), self.domain_delta) > ceiling:
             raise ConfigError(
                 f"delta is above the workspace's ceiling of {delta_text(ceiling)}; "
                 "a larger one needs max_delta in dprelease.toml"
             )
 
     def cap(self, law: Law) -> Cap:
-        """Return the exact cap: never more than was stated.
+        """Return the exact cap: never more than was stated, with the δ that is set aside.
 
         Raises:
             ConfigError: the budget is in the other law's unit.
         """
         from accounting.convert import cap_for
 
-        statement = self.statement
-        if statement is not None:
-            return Cap(cap_for(statement, law))
+        if self.epsilon is not None and self.delta is not None:
+            return Cap(cap_for(EpsilonDelta(self.epsilon, self.delta - self.domain_delta), law), self.domain_delta)
         if law is Law.ZCDP and self.rho is not None:
-            return Cap(Rho(self.rho))
+            return Cap(Rho(self.rho), self.domain_delta)
         if law is Law.GDP and self.mu is not None:
-            return Cap(Mu(self.mu * self.mu))
+            return Cap(Mu(self.mu * self.mu), self.domain_delta)
         raise ConfigError("rho belongs to law zcdp and mu to law gdp; neither becomes the other")
 
 

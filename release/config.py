@@ -62,7 +62,38 @@ class BudgetTable(_Table):
     @property
     def choice(self) -> BudgetChoice:
         """The budget as written."""
-        return BudgetChoice(epsilon=self.epsilon, delta=self.delta, rho=self.rho, mu=self.mu)
+        return self.beside(None)
+
+    def beside(self, domain_delta: Fraction | None) -> BudgetChoice:
+        """Return the budget of which a δ is set aside for finding categories."""
+        return BudgetChoice(
+            epsilon=self.epsilon, delta=self.delta, rho=self.rho, mu=self.mu, domain_delta=domain_delta or Fraction(0)
+        )
+
+
+class DomainTable(_Table):
+    """``[domain]``: what finding the domains of measured columns may cost; nothing unless it is declared.
+
+    Args:
+        share: the share of this release's budget, above 0 and below 1; None refuses measured columns.
+        delta: the δ of finding categories, out of the release's δ; None where no categories are measured.
+    """
+
+    share: Exact | None = None
+    delta: Exact | None = None
+
+    @model_validator(mode="after")
+    def _in_range(self) -> "DomainTable":
+        if self.share is not None and not 0 < self.share < 1:
+            raise ValueError('share lies above 0 and below 1, such as share = "1/20"')
+        if self.delta is not None and (self.share is None or not 0 < self.delta < 1):
+            raise ValueError("delta lies above 0 and below 1, and needs share beside it")
+        return self
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what is declared, as exact texts."""
+        given = (("share", self.share), ("delta", self.delta))
+        return {name: to_text(value) for name, value in given if value is not None}
 
 
 class OutputTable(_Table):
@@ -109,6 +140,7 @@ class ReleaseConfig(_Table):
         encoding: the private file's text encoding.
         unit: the privacy unit.
         budget: this release's share of the dataset's cap.
+        domain: what of it goes to domains that are measured.
         mechanism: its kind and options; checked by the mechanism itself.
         output: rows and formats.
         about: who releases the data, and what for.
@@ -121,6 +153,7 @@ class ReleaseConfig(_Table):
     encoding: StrictStr = "utf-8"
     unit: UnitTable
     budget: BudgetTable
+    domain: DomainTable = DomainTable()
     mechanism: dict[str, Any]
     output: OutputTable = OutputTable()
     about: AboutTable = AboutTable()
@@ -157,15 +190,24 @@ class ReleaseConfig(_Table):
         }
         output: dict[str, Json] = {"rows": self.output.rows, "formats": list(self.output.formats)}
         output |= {key: True for key in ("model", "marginals") if getattr(self.output, key)}
-        about = self.about.to_json()
+        parts = {"domain": self.domain.to_json(), "about": self.about.to_json()}
         return {
             "version": self.version,
             "dataset": self.dataset,
             "unit": unit_to_json(self.unit.unit),
             "budget": budget,
             "output": output,
-            **({"about": about} if about else {}),
+            **{name: part for name, part in parts.items() if part},
         }
+
+    @property
+    def choice(self) -> BudgetChoice:
+        """The budget, with the δ of finding categories set aside.
+
+        Raises:
+            ConfigError: that δ is not below the budget's.
+        """
+        return self.budget.beside(self.domain.delta)
 
     def check_law(self, law: Law) -> None:
         """Refuse a budget in the other law's unit."""

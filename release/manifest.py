@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from accounting.budget import Amount, Cap, EpsilonDelta, Law
-from accounting.events import Event, GaussianEvent
+from accounting.budget import Cap, EpsilonDelta, Law
+from accounting.events import Event, GaussianEvent, ThresholdEvent
 from accounting.exact import decimal_above, from_text, to_text
 from accounting.unit import NEIGHBOURING, unit_to_json
 from mechanisms.bounds import ErrorBounds
@@ -269,13 +269,14 @@ def build_manifest(record: RunRecord) -> Manifest:
     )
 
 
-def curve(amount: Amount, deltas: tuple[Fraction, ...]) -> tuple[CurvePoint, ...]:
-    """Return ε, rounded up, at each δ."""
+def curve(budget: Cap, deltas: tuple[Fraction, ...]) -> tuple[CurvePoint, ...]:
+    """Return ε, rounded up, at each δ above the cap's own."""
     from accounting.convert import epsilon
 
     return tuple(
-        CurvePoint(delta=to_text(delta), epsilon=decimal_above(epsilon(amount, delta), EPSILON_DIGITS))
+        CurvePoint(delta=to_text(delta), epsilon=decimal_above(epsilon(budget, delta), EPSILON_DIGITS))
         for delta in deltas
+        if delta > budget.delta
     )
 
 
@@ -286,6 +287,14 @@ def event_part(event: Event) -> EventPart:
             kind="gaussian",
             sensitivity_squared=to_text(event.sensitivity_squared),
             variance=to_text(event.variance),
+        )
+    if isinstance(event, ThresholdEvent):
+        return EventPart(
+            kind="threshold",
+            sensitivity_squared=to_text(event.sensitivity_squared),
+            variance=to_text(event.variance),
+            threshold=event.threshold,
+            names=event.names,
         )
     return EventPart(kind="selection", epsilon=to_text(event.epsilon))
 
@@ -301,10 +310,11 @@ def _guarantee(record: RunRecord) -> Guarantee:
         dataset_cap=_cap(record.dataset_cap),
         release_statement=_statement(record.statement),
         dataset_statement=_statement(record.dataset_statement),
-        release_curve=curve(amount, deltas),
-        dataset_curve=curve(record.dataset_cap.amount, deltas),
+        release_curve=curve(record.cap, deltas),
+        dataset_curve=curve(record.dataset_cap, deltas),
         replacing_one_unit=_cap(Cap(for_replacement(amount), delta)),
-        groups={str(size): _cap(Cap(for_group(amount, size), delta)) for size in GROUP_SIZES},
+        # With a δ the bound for a group does not follow from the caps (docs/guarantees.md, Groups and replacement).
+        groups={str(size): _cap(Cap(for_group(amount, size))) for size in GROUP_SIZES if not delta},
         conversion=CONVERSION[record.law],
     )
 

@@ -7,10 +7,10 @@ from math import pi, sqrt
 from accounting.budget import Law, cap
 from accounting.errors import BudgetRefused
 from accounting.events import gaussian_variance
-from accounting.exact import to_text
+from accounting.exact import decimal_below, to_text
 from mechanisms.predict import COMPARED, Prediction, advise, predict, side_by_side
 from mechanisms.tab_pe.advice import aim_or_tab_pe
-from release.amounts import cost_text, left_text
+from release.amounts import cost_text, delta_text, left_text
 from release.prepared import Prepared
 
 
@@ -24,6 +24,7 @@ class PlanLine:
         at_most: the most questions.
         ceiling: the most that they cost together, in the law's unit.
         epsilon: the same as ε at the plan's δ, rounded up.
+        delta: the most that they cost together in δ.
     """
 
     question: str
@@ -31,6 +32,7 @@ class PlanLine:
     at_most: int
     ceiling: Fraction
     epsilon: Fraction
+    delta: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class ReleasePlan:
         law: the unit of all amounts.
         cost: the release's cap: what is taken from the dataset.
         left: what the dataset has left.
+        cost_delta: the δ that is taken from the dataset for finding categories.
+        left_delta: what the dataset has left of it.
         delta: the δ of all ε here.
         epsilon: the release's guarantee as ε at δ, rounded up.
         dataset_epsilon: the dataset's guarantee as ε at δ, rounded up.
@@ -77,6 +81,8 @@ class ReleasePlan:
     law: Law
     cost: Fraction
     left: Fraction
+    cost_delta: Fraction
+    left_delta: Fraction
     delta: Fraction
     epsilon: Fraction
     dataset_epsilon: Fraction
@@ -92,7 +98,7 @@ class ReleasePlan:
     @property
     def fits(self) -> bool:
         """Whether the dataset has enough left."""
-        return self.cost <= self.left
+        return self.cost <= self.left and self.cost_delta <= self.left_delta
 
     def check_fits(self) -> None:
         """Refuse a plan that does not fit.
@@ -100,6 +106,16 @@ class ReleasePlan:
         Raises:
             BudgetRefused: the release's cap is more than is left; nothing was spent.
         """
+        if self.cost_delta > self.left_delta:
+            raise BudgetRefused(
+                f"the release asks for δ = {delta_text(self.cost_delta)} (exactly {to_text(self.cost_delta)}) for "
+                f"finding categories, but dataset {self.dataset!r} has δ = {decimal_below(self.left_delta)} left for "
+                f"that (exactly {to_text(self.left_delta)}); it is set aside when its budget is opened, by "
+                "--domain-delta. Nothing was spent.",
+                asked=self.cost_delta,
+                left=self.left_delta,
+                unit="delta",
+            )
         if self.fits:
             return
         raise BudgetRefused(
@@ -121,10 +137,17 @@ def plan_release(prepared: Prepared, rows_guess: int | None = None) -> ReleasePl
     """
     from accounting.convert import epsilon
 
-    plan, law, delta = prepared.mechanism.plan, prepared.cap.law, prepared.delta
+    plan, law, delta = prepared.plan, prepared.cap.law, prepared.delta
     rows = prepared.schema.max_rows if rows_guess is None else rows_guess
     lines = tuple(
-        PlanLine(line.question, line.purpose, line.at_most, line.ceiling, epsilon(cap(law, line.ceiling).amount, delta))
+        PlanLine(
+            line.question,
+            line.purpose,
+            line.at_most,
+            line.ceiling,
+            epsilon(cap(law, line.ceiling, line.delta), delta),
+            line.delta,
+        )
         for line in plan.lines
     )
     predictions = _predictions(prepared, rows)
@@ -133,9 +156,11 @@ def plan_release(prepared: Prepared, rows_guess: int | None = None) -> ReleasePl
         law=law,
         cost=prepared.cap.value,
         left=prepared.dataset.left,
+        cost_delta=prepared.cap.delta,
+        left_delta=prepared.dataset.delta_left,
         delta=delta,
-        epsilon=epsilon(prepared.cap.amount, delta),
-        dataset_epsilon=epsilon(prepared.dataset.cap.amount, delta),
+        epsilon=epsilon(prepared.cap, delta),
+        dataset_epsilon=epsilon(prepared.dataset.cap, delta),
         mechanism=prepared.config.mechanism_kind,
         total=plan.total,
         lines=lines,
@@ -169,5 +194,5 @@ def _predictions(prepared: Prepared, rows: int | None) -> tuple[Prediction, ...]
     own, schema, unit = prepared.config.mechanism_kind, prepared.schema, prepared.unit
     return tuple(
         predict(own, prepared.mechanism, schema, unit, rows) if prediction.kind == own else prediction
-        for prediction in side_by_side(prepared.cap, unit, schema, rows)
+        for prediction in side_by_side(prepared.mechanism_cap, unit, schema, rows)
     )

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Final
 from accounting.canonical import canonical_bytes
 from accounting.errors import ConfigError, LedgerError
 from mechanisms.base import MechanismResult
+from mechanisms.domain import FoundDomain
 from release.bounds import write_bounds
+from release.domain import domain_record, write_domain
 from release.excerpt import EVIDENCE_NAME, Summary, summarise, take_excerpt
 from release.keys import fingerprint
 from release.manifest import Manifest, build_manifest
 from release.marginals import MARGINALS_NAME, write_marginals
 from release.output import write_table
 from release.prepared import Prepared
-from release.record import RunRecord
+from release.record import DomainRecord, RunRecord
 from release.report.writing import write_reports
 from release.runfile import RunFile
 from release.settlement import Settlement
@@ -69,6 +71,7 @@ class Finished:
         result: the synthetic rows and the transcript.
         settlement: what the ledger says, equal to the transcript.
         audit: the ``audit.json`` of an audit that was made for this release, or None.
+        found: the search for the domains that were measured, or None.
     """
 
     prepared: Prepared
@@ -78,6 +81,7 @@ class Finished:
     result: MechanismResult
     settlement: Settlement
     audit: bytes | None = None
+    found: FoundDomain | None = None
 
 
 def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
@@ -103,6 +107,8 @@ def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
     if prepared.config.output.marginals:
         write_marginals(partial / MARGINALS_NAME, prepared.schema, finished.result.transcript)
     (partial / SCHEMA_NAME).write_bytes(canonical_bytes(prepared.schema.to_json()))
+    if finished.found is not None:
+        write_domain(partial, prepared.declared, finished.found.transcript)
     excerpt = take_excerpt(finished.ledger, prepared.dataset.label, key)
     (partial / LEDGER_NAME).write_bytes(b"".join(line + b"\n" for line in excerpt.lines))
     (partial / EVIDENCE_NAME).write_bytes(canonical_bytes(dict(excerpt.evidence)))
@@ -153,7 +159,7 @@ def make_record(finished: Finished, summary: Summary, files: tuple[str, ...]) ->
         statement=prepared.statement,
         delta=prepared.delta,
         mechanism=prepared.mechanism_json,
-        plan=prepared.mechanism.plan,
+        plan=prepared.plan,
         questions=settlement.questions,
         settled=settlement.settled,
         bounds=result.error_bounds,
@@ -168,7 +174,15 @@ def make_record(finished: Finished, summary: Summary, files: tuple[str, ...]) ->
         ledger_entries=summary.entries,
         ledger_head=summary.head,
         files=files,
+        domain=_domain(finished),
     )
+
+
+def _domain(finished: Finished) -> DomainRecord | None:
+    share, search = finished.prepared.config.domain.share, finished.prepared.search
+    if finished.found is None or search is None or share is None:
+        return None
+    return domain_record(search, share, finished.found)
 
 
 def _partial_folder(target: Path) -> Path:

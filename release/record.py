@@ -11,6 +11,7 @@ from accounting.events import Event
 from accounting.unit import PrivacyUnit
 from mechanisms.base import Plan
 from mechanisms.bounds import ErrorBounds
+from mechanisms.domain import MeasuredColumn
 
 Purpose = Literal["release", "test", "audit"]
 
@@ -38,21 +39,6 @@ class QuestionRecord:
     cost: Fraction
     answer_digest: str
     delta: Fraction = Fraction(0)
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredColumn:
-    """A column whose domain was measured.
-
-    Args:
-        column: its name.
-        question: the kind of the questions.
-        entries: the numbers of the ledger entries that settled them.
-    """
-
-    column: str
-    question: Literal["quantiles", "categories"]
-    entries: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ def _bound(prepared: Prepared) -> dict[str, str]:
     return {
         "config_digest": digest(prepared.config.to_json()),
         "mechanism_digest": digest(dict(prepared.mechanism_json)),
-        "schema_digest": prepared.schema.digest,
-        "plan_digest": digest(plan_to_json(prepared.mechanism.plan)),
+        "schema_digest": prepared.declared.digest,
+        "plan_digest": digest(plan_to_json(prepared.plan)),
         "code_version": version("dprelease"),
     }

@@ -7,7 +7,7 @@ much was spent, and a run that spent can be gone on with from its stored answers
 import secrets
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +18,8 @@ import numpy as np
 from accounting.curator import PrivateRows, check_file, load, private_table
 from accounting.errors import BudgetRefused, Cancelled, DpReleaseError, StoppedAfterSpending
 from accounting.noise import Entropy, OsEntropy
-from mechanisms.base import MechanismResult, Watcher, silent
+from mechanisms.base import MechanismResult, Progress, Watcher, silent
+from mechanisms.domain import FoundDomain
 from release.amounts import cost_text
 from release.faults import describe_fault
 from release.manifest import Manifest
@@ -64,6 +65,21 @@ class Job:
     audit: bytes | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """A run whose questions are all answered.
+
+    Args:
+        prepared: the release, with its domains known.
+        result: the synthetic rows and the whole transcript.
+        found: the search for domains, or None.
+    """
+
+    prepared: Prepared
+    result: MechanismResult
+    found: FoundDomain | None
+
+
 @dataclass(frozen=True, slots=True)
 class Released:
     """A finished release.
@@ -107,18 +123,30 @@ def run_release(job: Job, consent: Consent, *, resume: str | None = None) -> Rel
             raise Cancelled("stopped; nothing was spent" if resume is None else _NOTHING_FURTHER) from None
 
 
-def ask_everything(job: Job, account: "Account", run: RunFile, rows: PrivateRows) -> MechanismResult:
-    """Run the mechanism on the private rows behind the handle, with the run's public randomness."""
-    table = StoppableTable(private_table(rows, account, job.entropy), job.stopper)
-    rng = np.random.default_rng(run.seed)
-    return job.prepared.mechanism.run(table, rng, job.watch, rows=job.prepared.declared_rows)
+def ask_everything(job: Job, account: "Account", run: RunFile, rows: PrivateRows) -> Answered:
+    """Find the domains that are measured, then run the mechanism, with the run's public randomness.
+
+    The mechanism gets a handle of its own, whose questions are numbered on from those of the search.
+    """
+    handle, rng = private_table(rows, account, job.entropy), np.random.default_rng(run.seed)
+    search, found, prepared = job.prepared.search, None, job.prepared
+    if search is not None:
+        job.watch(Progress(1, 1, "finding the domains that are measured", 0.0))
+        found = search.run(StoppableTable(handle, job.stopper))
+        prepared = prepared.with_domain(found.schema)
+        handle = private_table(rows.resolved(found.schema), account, job.entropy, after=handle)
+    table = StoppableTable(handle, job.stopper)
+    result = prepared.mechanism.run(table, rng, job.watch, rows=prepared.declared_rows)
+    if found is not None:
+        result = replace(result, transcript=(*found.transcript, *result.transcript))
+    return Answered(prepared, result, found)
 
 
-def settle(job: Job, account: "Account", result: MechanismResult) -> Settlement:
+def settle(job: Job, account: "Account", answered: Answered) -> Settlement:
     """Check the ledger against the transcript and the plan, then free what was never granted."""
     settlement = read_settlement(job.ledger, account.label, account.release_id)
-    check_settlement(settlement, result.transcript, _state(job, account).granted)
-    check_within_plan(settlement, job.prepared.mechanism.plan, account.cap)
+    check_settlement(settlement, answered.result.transcript, _state(job, account).granted)
+    check_within_plan(settlement, answered.prepared.plan, account.cap)
     account.close()
     return read_settlement(job.ledger, account.label, account.release_id)
 
@@ -131,7 +159,7 @@ def new_release_id(label: str) -> str:
 
 def _load(job: Job, consent: Consent, resume: str | None) -> PrivateRows:
     prepared, encoding = job.prepared, job.prepared.config.encoding
-    check_file(prepared.data, prepared.schema, prepared.unit, encoding=encoding)
+    check_file(prepared.data, prepared.declared, prepared.unit, encoding=encoding)
     plan = plan_release(prepared)
     if resume is None:
         plan.check_fits()
@@ -140,7 +168,7 @@ def _load(job: Job, consent: Consent, resume: str | None) -> PrivateRows:
         check_free(prepared.workspace.release_folder(resume), prepared)
         job.ledger.resume(resume)
     consent(plan)
-    return load(prepared.data, prepared.schema, prepared.unit, encoding=encoding)
+    return load(prepared.data, prepared.declared, prepared.unit, encoding=encoding)
 
 
 def _begin(job: Job, rows: PrivateRows) -> Released:
@@ -197,9 +225,11 @@ def _carry_out(job: Job, run: RunFile, rows: PrivateRows, open_account: Callable
     try:
         with job.stopper.whole():
             account = open_account()
-        result = ask_everything(job, account, run, rows)
-        settlement = settle(job, account, result)
-        finished = Finished(job.prepared, job.ledger, account, run, result, settlement, job.audit)
+        answered = ask_everything(job, account, run, rows)
+        settlement = settle(job, account, answered)
+        finished = Finished(
+            answered.prepared, job.ledger, account, run, answered.result, settlement, job.audit, answered.found
+        )
         manifest = write_release(finished, job.key)
         job.stopper.ignore()
         folder = put_in_place(job.prepared.workspace.release_folder(run.release_id))

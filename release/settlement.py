@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from accounting.budget import Cap
 from accounting.canonical import Json, sha256
 from accounting.errors import DpReleaseError, LedgerError
-from accounting.events import Event, GaussianEvent, SelectionEvent
+from accounting.events import Event, GaussianEvent, SelectionEvent, ThresholdEvent
 from accounting.exact import from_text, to_text
 from accounting.queries import answer_to_bytes, query_digest
 from mechanisms.base import Asked, Plan
@@ -90,14 +90,17 @@ def check_within_plan(settlement: Settlement, plan: Plan, cap: Cap) -> None:
     """
     number: dict[str, int] = defaultdict(int)
     ceiling: dict[str, Fraction] = defaultdict(Fraction)
+    deltas: dict[str, Fraction] = defaultdict(Fraction)
     for line in plan.lines:
         number[line.question] += line.at_most
         ceiling[line.question] += line.ceiling
+        deltas[line.question] += line.delta
     for question in settlement.questions:
         kind = str(question.question["question"])
         number[kind] -= 1
         ceiling[kind] -= question.cost
-    beyond = sorted(kind for kind in number if number[kind] < 0 or ceiling[kind] < 0)
+        deltas[kind] -= question.delta
+    beyond = sorted(kind for kind in number if number[kind] < 0 or ceiling[kind] < 0 or deltas[kind] < 0)
     if beyond:
         raise DpReleaseError(
             f"the mechanism asked beyond its plan ({', '.join(beyond)}); this is a fault of the program"
@@ -116,6 +119,7 @@ def plan_to_json(plan: Plan) -> dict[str, Json]:
                 "purpose": line.purpose,
                 "at_most": line.at_most,
                 "ceiling": to_text(line.ceiling),
+                **({"delta": to_text(line.delta)} if line.delta else {}),
             }
             for line in plan.lines
         ],
@@ -132,10 +136,14 @@ def _question(entry: int, reserved: Mapping[str, Any], settled: Mapping[str, Any
         event=_event(reserved["event"]),
         cost=from_text(settled["amount"]),
         answer_digest=settled["answer"],
+        delta=from_text(settled["delta"]),
     )
 
 
 def _event(event: Mapping[str, Any]) -> Event:
     if event["kind"] == "gaussian":
         return GaussianEvent(from_text(event["sensitivity_squared"]), from_text(event["variance"]))
+    if event["kind"] == "threshold":
+        sensitivity_squared, variance = from_text(event["sensitivity_squared"]), from_text(event["variance"])
+        return ThresholdEvent(sensitivity_squared, variance, event["threshold"], event["names"])
     return SelectionEvent(from_text(event["epsilon"]))

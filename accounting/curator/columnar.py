@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from accounting.curator.form import match_header
 from accounting.errors import InputFileError
-from accounting.schema import Column, IdentifierColumn, Problem, Schema
+from accounting.schema import CategoricalColumn, Column, IdentifierColumn, Problem, Schema
 from accounting.unit import PersonUnit, PrivacyUnit
 
 _ROWS_PER_CHUNK = 2**16
@@ -56,6 +56,11 @@ class ColumnarFile:
     def ticks(self, column: Column, values: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401  # pyarrow ships no types
         """Cast values by the column's policies; never raises for a value."""
         return np.append(column.ticks_of_values(values.dictionary), column.ticks_of_values([None]))[_indices(values)]
+
+    def names(self, column: CategoricalColumn, values: Any) -> list[str | None]:  # noqa: ANN401  # as ticks
+        """Return the values' canonical names, None for none."""
+        distinct = [*column.names_of_values(values.dictionary), None]
+        return [distinct[index] for index in _indices(values).tolist()]
 
     def ids(self, column: IdentifierColumn, values: Any) -> list[str | None]:  # noqa: ANN401  # pyarrow ships no types
         """Return the values' canonical ids, None for null."""

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from accounting.curator.form import match_header
 from accounting.errors import InputFileError
-from accounting.schema import Column, IdentifierColumn, Problem, Schema
+from accounting.schema import CategoricalColumn, Column, IdentifierColumn, Problem, Schema
 
 if TYPE_CHECKING:
     import _csv
@@ -106,6 +106,10 @@ class DelimitedFile:
     def ticks(self, column: Column, values: Sequence[str]) -> npt.NDArray[np.int64]:
         """Cast texts by the column's policies; never raises for a value."""
         return column.ticks_of_text(values)
+
+    def names(self, column: CategoricalColumn, values: Sequence[str]) -> list[str | None]:
+        """Return the texts' canonical names, None for none."""
+        return column.names_of_text(values)
 
     def ids(self, column: IdentifierColumn, values: Sequence[str]) -> list[str | None]:
         """Return the texts' canonical ids, None for null."""

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeVar
 
 from accounting.curator.rows import MAX_ROWS, cell_dtype
 from accounting.errors import ConfigError, DpReleaseError, InputFileError
-from accounting.schema import Schema
+from accounting.schema import CategoricalColumn, Schema
 from accounting.unit import PersonUnit, PrivacyUnit
 
 T = TypeVar("T")
@@ -23,6 +23,10 @@ T = TypeVar("T")
 _DIGEST_BYTES = 32
 _PERSON_BYTES = 200
 """An id as text in a dictionary, its number, and the copies made while rows are bounded."""
+_NAME_BYTES = 600
+"""A name of the greatest length as text in a dictionary, its number, its hash, and the copies made while loading."""
+_TICK_BYTES = 16
+"""A tick within the limits of a column whose domain is measured, and the copy made while rows are bounded."""
 
 FileKind = Literal["csv", "csv.gz", "parquet", "arrow"]
 
@@ -211,7 +215,9 @@ def check_size(rows: int, schema: Schema, unit: PrivacyUnit) -> None:
 def bytes_per_row(schema: Schema, unit: PrivacyUnit) -> int:
     """Estimate the memory that loading one row takes at its peak, from public values alone."""
     codes = sum(cell_dtype(column).itemsize for column in schema.columns)
-    return 2 * (codes + _DIGEST_BYTES) + (_PERSON_BYTES if isinstance(unit, PersonUnit) else 0)
+    names = sum(isinstance(column, CategoricalColumn) for column in schema.measured) * _NAME_BYTES
+    measured = len(schema.measured) * _TICK_BYTES + names
+    return 2 * (codes + _DIGEST_BYTES) + measured + (_PERSON_BYTES if isinstance(unit, PersonUnit) else 0)
 
 
 def memory_limit() -> int:

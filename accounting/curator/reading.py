@@ -16,9 +16,10 @@ import numpy.typing as npt
 from accounting.curator.columnar import ColumnarFile
 from accounting.curator.delimited import DelimitedFile
 from accounting.curator.form import FileForm, check_size, check_unit, file_form, without_rows
-from accounting.curator.persons import KEY_BYTES, NO_PERSON, kept_rows
+from accounting.curator.measured import MeasuredColumns, NameBook, keep_rows, ticks_or_hashes
+from accounting.curator.persons import KEY_BYTES, NO_PERSON
 from accounting.curator.rows import CellTable, PrivateRows, TableDigest, cell_dtype
-from accounting.schema import Column, IdentifierColumn, Schema
+from accounting.schema import CategoricalColumn, Column, IdentifierColumn, Schema
 from accounting.unit import PersonUnit, PrivacyUnit
 
 
@@ -31,6 +32,10 @@ class TableFile(Protocol):
 
     def ticks(self, column: Column, values: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401  # the file's own kind
         """Cast a chunk's values by the column's policies; never raises for a value."""
+        ...
+
+    def names(self, column: CategoricalColumn, values: Any) -> list[str | None]:  # noqa: ANN401  # the file's own kind
+        """Return a chunk's canonical names of a column whose categories are measured, None for none."""
         ...
 
     def ids(self, column: IdentifierColumn, values: Any) -> list[str | None]:  # noqa: ANN401  # the file's own kind
@@ -117,6 +122,8 @@ def number_persons(
 def _cast(file: TableFile, schema: Schema, unit: PrivacyUnit) -> PrivateRows:
     digest = TableDigest(schema)
     parts: dict[str, list[npt.NDArray[np.unsignedinteger[Any]]]] = {column.name: [] for column in schema.columns}
+    wide: dict[str, list[npt.NDArray[np.int64]]] = {column.name: [] for column in schema.measured}
+    books = {column.name: NameBook() for column in schema.measured if isinstance(column, CategoricalColumn)}
     persons: list[npt.NDArray[np.int64]] = []
     known: dict[str | int, int] = {}
     rows = 0
@@ -124,23 +131,31 @@ def _cast(file: TableFile, schema: Schema, unit: PrivacyUnit) -> PrivateRows:
         rows += _length(chunk)
         check_size(rows, schema, unit)
         ticks = {column.name: file.ticks(column, chunk[column.name]) for column in schema.columns}
-        digest.add(np.column_stack(list(ticks.values())))
         for column in schema.columns:
             parts[column.name].append(column.cell_of_tick(ticks[column.name]).astype(cell_dtype(column)))
+        for column in schema.measured:
+            wide[column.name].append(ticks[column.name])
+            if isinstance(column, CategoricalColumn):
+                names = file.names(column, chunk[column.name])
+                books[column.name].add(names)
+                ticks[column.name] = ticks_or_hashes(ticks[column.name], names)
+        digest.add(np.column_stack(list(ticks.values())))
         if isinstance(unit, PersonUnit):
-            column = schema.identifier(unit.id_column)
-            ids = file.ids(column, chunk[unit.id_column])
-            persons.append(np.fromiter(number_persons(ids, known, column.null_ids), dtype=np.int64, count=len(ids)))
+            identifier = schema.identifier(unit.id_column)
+            ids = file.ids(identifier, chunk[unit.id_column])
+            numbers = number_persons(ids, known, identifier.null_ids)
+            persons.append(np.fromiter(numbers, dtype=np.int64, count=len(ids)))
     columns = {
         column.name: np.concatenate([np.empty(0, cell_dtype(column)), *parts.pop(column.name)])
         for column in schema.columns
     }
-    if isinstance(unit, PersonUnit):
-        numbers = np.concatenate([np.empty(0, np.int64), *persons])
-        kept = kept_rows(list(columns.values()), numbers, unit.max_rows, os.urandom(KEY_BYTES))
-        columns = {name: column[kept] for name, column in columns.items()}
-        rows = int(np.count_nonzero(kept))
-    return PrivateRows(schema, unit, CellTable(columns, rows), digest.digest())
+    measured = MeasuredColumns(
+        {name: np.concatenate([np.empty(0, np.int64), *pieces]) for name, pieces in wide.items()},
+        {name: book.names() for name, book in books.items()},
+        np.concatenate([np.empty(0, np.int64), *persons]) if isinstance(unit, PersonUnit) else None,
+    )
+    table, measured = keep_rows(CellTable(columns, rows), measured, unit, os.urandom(KEY_BYTES))
+    return PrivateRows(schema, unit, table, digest.digest(), measured)
 
 
 def _length(chunk: Mapping[str, Any]) -> int:

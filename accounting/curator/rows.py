@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ import numpy.typing as npt
 from accounting.errors import ConfigError
 from accounting.schema import Column, Schema
 from accounting.unit import PrivacyUnit
+
+if TYPE_CHECKING:
+    from accounting.curator.measured import MeasuredColumns
 
 MAX_ROWS = 2**31 - 1
 SALT_BYTES = 32
@@ -65,20 +68,27 @@ class PrivateRows(Opaque):
         unit: the privacy unit whose bound on rows is already enforced.
         cells: the rows that count.
         digest: the digest of the whole cast table, from :class:`TableDigest`.
+        measured: the values of the columns whose domains are measured.
     """
 
-    __slots__ = ("_commit", "_open", "_schema", "_unit")
+    __slots__ = ("_commit", "_open", "_resolve", "_schema", "_unit")
 
-    def __init__(self, schema: Schema, unit: PrivacyUnit, cells: CellTable, digest: bytes) -> None:
-        def open_cells() -> CellTable:
-            return cells
+    def __init__(
+        self, schema: Schema, unit: PrivacyUnit, cells: CellTable, digest: bytes, measured: "MeasuredColumns"
+    ) -> None:
+        def open_cells() -> "tuple[CellTable, MeasuredColumns]":
+            return cells, measured
+
+        def resolve(known: Schema) -> PrivateRows:
+            return PrivateRows(known, unit, measured.cells(cells, schema, known), digest, measured.none())
 
         def commit(salt: bytes) -> str:
             return hashlib.sha256(_COMMITMENT_TAG + salt + digest).hexdigest()
 
         self._schema = schema
         self._unit = unit
-        self._open: Callable[[], CellTable] = open_cells
+        self._open: Callable[[], tuple[CellTable, MeasuredColumns]] = open_cells
+        self._resolve: Callable[[Schema], PrivateRows] = resolve
         self._commit: Callable[[bytes], str] = commit
 
     @property
@@ -93,7 +103,25 @@ class PrivateRows(Opaque):
 
     def cells_for_curator(self) -> CellTable:
         """Return the rows that count: for the curator's handle only, never for code outside ``accounting.curator``."""
-        return self._open()
+        return self._open()[0]
+
+    def measured_for_curator(self) -> "MeasuredColumns":
+        """Return the values of the columns whose domains are measured, of the rows that count: for the handle only."""
+        return self._open()[1]
+
+    def resolved(self, schema: Schema) -> "PrivateRows":
+        """Cast the same rows by the schema in which the measured domains are known; nothing leaves and nothing is read.
+
+        Args:
+            schema: equal to this one but for the columns whose domains are measured, which it declares.
+
+        Raises:
+            ConfigError: it differs elsewhere, or leaves a domain open; nothing was spent.
+        """
+        columns = {column.name: schema.column(column.name) for column in self._schema.measured}
+        if schema.measured or self._schema.with_columns(columns).digest != schema.digest:
+            raise ConfigError("the rows are cast anew for the columns whose domains were measured, and for no other")
+        return self._resolve(schema)
 
     def commit(self, salt: bytes) -> str:
         """Commit to the cast table: lower-case hexadecimal SHA-256 over the salt and the table's canonical digest.

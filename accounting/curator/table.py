@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import final
 
 from accounting.curator.counting import check_question_size, count_tables, l1_errors, selection_scores
+from accounting.curator.measured import count_intervals, count_names, names_above
 from accounting.curator.rows import Opaque, PrivateRows
 from accounting.curator.voting import count_votes
 from accounting.errors import ConfigError, StoppedAfterSpending
@@ -17,13 +18,17 @@ from accounting.ledger import Account, Stored
 from accounting.noise import Entropy, check_variance, rounded_gaussian, select_softmax
 from accounting.queries import (
     Answer,
+    Categories,
     Errors,
+    FoundCategories,
     Marginals,
     NoisyErrors,
     NoisyMarginals,
+    NoisyQuantiles,
     NoisyTotal,
     NoisyVotes,
     PrivateTable,
+    Quantiles,
     Query,
     Select,
     Selected,
@@ -44,16 +49,19 @@ _UNSETTLED = -1
 """The entry of an answer until the ledger has settled it."""
 
 
-def private_table(rows: PrivateRows, account: Account, entropy: Entropy) -> PrivateTable:
+def private_table(
+    rows: PrivateRows, account: Account, entropy: Entropy, *, after: PrivateTable | None = None
+) -> PrivateTable:
     """Open the handle through which a mechanism asks about private rows, paid from one release's account.
 
     Args:
         rows: the loaded rows.
         account: the release's account; its unit must be the one for which the rows were bounded.
         entropy: the noise source that the account's allotment states.
+        after: the handle that asked for the domains of these rows; the numbers of its questions are gone on with.
 
     Raises:
-        ConfigError: unit or noise source differ; nothing was spent.
+        ConfigError: unit or noise source differ, or ``after`` is no handle of this account; nothing was spent.
 
     Privacy:
         The handle lives in the asker's process. No attribute of it holds rows, and it can be neither copied nor
@@ -67,7 +75,8 @@ def private_table(rows: PrivateRows, account: Account, entropy: Entropy) -> Priv
     def noisy(query: Query) -> Answer:
         return _noisy_answer(query, rows, entropy)
 
-    return _Handle(rows.schema, rows.unit, account, noisy)
+    handle = _Handle(rows.schema, rows.unit, account, noisy)
+    return handle if after is None else _gone_on(handle, after)
 
 
 @final
@@ -148,6 +157,14 @@ class _Handle(Opaque):
             return None
 
 
+def _gone_on(handle: _Handle, after: PrivateTable) -> _Handle:
+    """Let a handle's numbers follow those of one of the same account."""
+    if type(after) is not _Handle or after._account is not handle._account:  # noqa: SLF001 - of this module
+        raise ConfigError("the handle that asked before belongs to another release")
+    handle._asked, handle._spent = after._asked, after._spent  # noqa: SLF001 - of this module
+    return handle
+
+
 def _noisy_answer(query: Query, rows: PrivateRows, entropy: Entropy) -> Answer:
     """Count exactly and add noise: the only function that holds exact counts, and they end with it."""
     schema, cells = rows.schema, rows.cells_for_curator()
@@ -165,6 +182,13 @@ def _noisy_answer(query: Query, rows: PrivateRows, entropy: Entropy) -> Answer:
     if isinstance(query, Errors):
         errors = l1_errors(query, cells, schema)
         return NoisyErrors(_UNSETTLED, errors + rounded_gaussian(query.variance, errors.size, entropy))
+    if isinstance(query, Quantiles):
+        counts = count_intervals(query, rows.measured_for_curator())
+        return NoisyQuantiles(_UNSETTLED, counts + rounded_gaussian(query.variance, counts.size, entropy))
+    if isinstance(query, Categories):
+        texts, counts = count_names(query, rows.measured_for_curator())
+        noisy = counts + rounded_gaussian(query.variance, counts.size, entropy)
+        return FoundCategories(_UNSETTLED, *names_above(query, texts, noisy))
     if isinstance(query, Votes):
         votes = count_votes(query, cells, schema)
         return NoisyVotes(_UNSETTLED, votes + rounded_gaussian(query.variance, votes.size, entropy))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from accounting.budget import Cap, Law
 from accounting.canonical import Json, sha256
 from accounting.errors import AnswerLost, BudgetRefused, ConfigError, LedgerError, QueryRefused
-from accounting.events import Event, GaussianEvent, SelectionEvent, price
+from accounting.events import Event, GaussianEvent, SelectionEvent, ThresholdEvent, delta_price, price
 from accounting.filters import Filter
 from accounting.ledger.amounts import check_short, check_sum
 from accounting.ledger.content import check_digest, check_name, check_question
@@ -25,8 +25,7 @@ from accounting.ledger.store import (
 from accounting.ledger.values import Grant, Purpose, Stored
 from accounting.unit import PrivacyUnit
 
-NO_DELTA = Fraction(0)
-"""No event of the closed table costs δ."""
+NOTHING_LEFT = Fraction(0)
 
 
 class Account:
@@ -82,7 +81,7 @@ class Account:
         """What is left of the cap, in the law's unit (ρ or μ²); 0 once closed."""
         with self._store.read() as view:
             totals = view.totals(self._release.release_id)
-        return NO_DELTA if totals.closed else self._release.cap.value - totals.granted
+        return NOTHING_LEFT if totals.closed else self._release.cap.value - totals.granted
 
     def authorise(self, request_id: str, digest: str, event: Event, description: Mapping[str, Json]) -> Grant | Stored:
         """Charge a question durably and give the grant for it, or give the stored answer of one asked before.
@@ -103,7 +102,7 @@ class Account:
         check_digest(digest, "question's digest")
         question = check_question(description)
         law = release.cap.law
-        amount = _price(event, law)
+        amount, delta = _prices(event, law)
         if not describes(question, event):
             raise QueryRefused("the question's description states another noise than its event; nothing was spent")
         with self._store.write() as ledger:
@@ -116,13 +115,13 @@ class Account:
                 raise BudgetRefused(
                     f"release {release.release_id!r} is closed and takes no further question; nothing was spent",
                     asked=amount,
-                    left=NO_DELTA,
+                    left=NOTHING_LEFT,
                     unit=law.unit,
                 )
-            Filter(release.cap, totals.granted, totals.granted_delta).check(amount, NO_DELTA)
-            granted = totals.granted + amount
-            check_sum(granted)
-            after = ReleaseTotals(granted, totals.granted_delta, totals.settled, totals.settled_delta, closed=False)
+            Filter(release.cap, totals.granted, totals.granted_delta).check(amount, delta)
+            after = totals._replace(granted=totals.granted + amount, granted_delta=totals.granted_delta + delta)
+            check_sum(after.granted)
+            check_sum(after.granted_delta)
             entry = ledger.append(
                 QuestionDraft(
                     "reserved",
@@ -132,7 +131,7 @@ class Account:
                     request_id,
                     digest,
                     amount,
-                    NO_DELTA,
+                    delta,
                     None,
                     event,
                     question,
@@ -140,7 +139,7 @@ class Account:
                     after,
                 )
             )
-        return Grant(release.release_id, request_id, digest, entry, amount, NO_DELTA)
+        return Grant(release.release_id, request_id, digest, entry, amount, delta)
 
     def start(self, grant: Grant) -> None:
         """Make durable that the private table is about to be touched; the grant can no longer be voided.
@@ -255,12 +254,12 @@ def close_release(ledger: Writing, release: Release) -> None:
     ledger.append(DatasetDraft("closed", release.label, after, {}, release.release_id, closed))
 
 
-def _price(event: Event, law: Law) -> Fraction:
-    if type(event) is GaussianEvent:
+def _prices(event: Event, law: Law) -> tuple[Fraction, Fraction]:
+    if type(event) is GaussianEvent or type(event) is ThresholdEvent:
         check_short(event.sensitivity_squared, "squared sensitivity")
         check_short(event.variance, "variance")
     elif type(event) is SelectionEvent:
         check_short(event.epsilon, "epsilon")
     else:
         raise QueryRefused("the event is not in the closed table of priced events; nothing was spent")
-    return price(event, law)
+    return price(event, law), delta_price(event)

@@ -40,6 +40,8 @@ _QUESTIONS: Mapping[str, frozenset[str]] = MappingProxyType(
         "select": frozenset({"candidates", "estimates", "grid", "coding", "weights", "penalties", "epsilon"}),
         "errors": frozenset({"candidates", "estimates", "grid", "coding", "variance"}),
         "votes": frozenset({"candidates", "embedding", "votes", "within", "variance"}),
+        "quantiles": frozenset({"column", "intervals", "variance"}),
+        "categories": frozenset({"column", "threshold", "most", "variance"}),
     }
 )
 _CONTEXT_TOKENS = frozenset({"mechanism", "code_version", "sampler", "isolation", "rng_seed"})
@@ -249,7 +251,14 @@ def _note(value: Json) -> bool:
 def _event(value: Json) -> bool:
     gaussian = _record(kind=_one_of("gaussian"), sensitivity_squared=_rational, variance=_rational)
     selection = _record(kind=_one_of("selection"), epsilon=_rational)
-    return gaussian(value) or selection(value)
+    threshold = _record(
+        kind=_one_of("threshold"),
+        sensitivity_squared=_rational,
+        variance=_rational,
+        threshold=_natural,
+        names=_natural,
+    )
+    return gaussian(value) or selection(value) or threshold(value)
 
 
 _LAW = _one_of(*(law.value for law in Law))

@@ -6,7 +6,7 @@ from typing import cast
 
 from accounting.budget import EpsilonDelta, Law, cap
 from accounting.canonical import Json
-from accounting.events import Event, GaussianEvent
+from accounting.events import Event, GaussianEvent, ThresholdEvent
 from accounting.ledger.amounts import from_text, to_text
 from accounting.ledger.content import FORMAT, THEOREMS, shorten_question
 from accounting.ledger.store import (
@@ -158,6 +158,14 @@ def event_to_json(event: Event) -> dict[str, Json]:
             "sensitivity_squared": to_text(event.sensitivity_squared),
             "variance": to_text(event.variance),
         }
+    if isinstance(event, ThresholdEvent):
+        return {
+            "kind": "threshold",
+            "sensitivity_squared": to_text(event.sensitivity_squared),
+            "variance": to_text(event.variance),
+            "threshold": event.threshold,
+            "names": event.names,
+        }
     return {"kind": "selection", "epsilon": to_text(event.epsilon)}
 
 
@@ -179,7 +187,10 @@ def statement_from(value: Json) -> EpsilonDelta | None:
 def describes(question: Mapping[str, Json], event: Event) -> bool:
     """Say whether a question's description states the noise that its event prices."""
     if isinstance(event, GaussianEvent):
-        return question.get("variance") == to_text(event.variance)
+        return "threshold" not in question and question.get("variance") == to_text(event.variance)
+    if isinstance(event, ThresholdEvent):
+        stated = question.get("variance"), question.get("threshold")
+        return stated == (to_text(event.variance), event.threshold)
     return question.get("epsilon") == to_text(event.epsilon)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from accounting.budget import Law
 from accounting.budget import cap as cap_of
 from accounting.errors import LedgerError, VerificationFailed
-from accounting.events import Event, GaussianEvent, SelectionEvent, price
+from accounting.events import Event, GaussianEvent, SelectionEvent, ThresholdEvent, delta_price, price
 from accounting.ledger.amounts import from_text
 from accounting.ledger.entries import describes
 from accounting.ledger.notes import split_note
@@ -30,6 +30,7 @@ class ReplayedQuestion:
     status: str
     digest: str
     amount: str
+    delta: str
     grant: int
 
 
@@ -211,12 +212,15 @@ def _reserved(history: Replayed, body: Body) -> None:
     if body["grant"] != body["number"]:
         raise LedgerError("is a reservation that names another entry as its grant")
     event = _event_from(body["event"])
-    if price(event, release.law) != from_text(body["amount"]):
+    prices = price(event, release.law), delta_price(event)
+    if prices != (from_text(body["amount"]), from_text(body["delta"])):
         raise LedgerError("states another price than its event has")
     if not describes(body["question"], event):
         raise LedgerError("describes another question than its event prices")
     _check_unit(body, release)
-    release.questions[body["request"]] = ReplayedQuestion("reserved", body["digest"], body["amount"], body["grant"])
+    release.questions[body["request"]] = ReplayedQuestion(
+        "reserved", body["digest"], body["amount"], body["delta"], body["grant"]
+    )
     release.granted += from_text(body["amount"])
     release.granted_delta += from_text(body["delta"])
 
@@ -244,7 +248,8 @@ def _moved(history: Replayed, body: Body, status: str) -> ReplayedRelease:
     question = release.questions.get(body["request"])
     if question is None or question.status != status:
         raise LedgerError(f"says {body['kind']} of a question that is not {status}")
-    if (body["digest"], body["amount"], body["grant"]) != (question.digest, question.amount, question.grant):
+    stated = (body["digest"], body["amount"], body["delta"], body["grant"])
+    if stated != (question.digest, question.amount, question.delta, question.grant):
         raise LedgerError("names another question, price or grant than its reservation")
     question.status = body["kind"]
     return release
@@ -289,13 +294,14 @@ def _approved(history: Replayed, note: str, text: str) -> None:
 def _check_unit(body: Body, release: ReplayedRelease) -> None:
     if body["unit"] != release.law.unit:
         raise LedgerError("is in the unit of another law")
-    if body["delta"] != "0/1":
-        raise LedgerError("charges a delta that no event has")
 
 
 def _event_from(value: Body) -> Event:
     if value["kind"] == "gaussian":
         return GaussianEvent(from_text(value["sensitivity_squared"]), from_text(value["variance"]))
+    if value["kind"] == "threshold":
+        sensitivity_squared, variance = from_text(value["sensitivity_squared"]), from_text(value["variance"])
+        return ThresholdEvent(sensitivity_squared, variance, value["threshold"], value["names"])
     return SelectionEvent(from_text(value["epsilon"]))
 
 

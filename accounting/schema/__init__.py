@@ -6,7 +6,7 @@ from accounting.schema.dates import DateColumn, DatetimeColumn
 from accounting.schema.discrete import BooleanColumn, CategoricalColumn
 from accounting.schema.identifier import IdentifierColumn
 from accounting.schema.layout import MAX_CELLS, MAX_TICKS
-from accounting.schema.ordered import IntegerColumn, RealColumn
+from accounting.schema.ordered import IntegerColumn, OrderedColumn, RealColumn
 from accounting.schema.schema import Schema, TableKeys
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "IntegerColumn",
     "Meaning",
     "Order",
+    "OrderedColumn",
     "Problem",
     "RealColumn",
     "Schema",

@@ -76,6 +76,11 @@ class Column(DeclaredColumn, ABC):
     def _policies(self) -> dict[str, str]:
         """The value of each policy key of the kind, by key."""
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether the column's domain is not public, so that it has to be asked for before the column is modelled."""
+        return False
+
     @abstractmethod
     def _read(self, text: str) -> Reading:
         """Read a stripped text that is no null string."""

@@ -193,6 +193,9 @@ class DatetimeColumn(_CalendarColumn):
         seconds = 3600 * int(match[2]) + 60 * int(match[3])
         return -seconds if match[1] == "-" else seconds
 
+    def _declarable(self, tick: int) -> datetime:
+        return self._value(tick).replace(tzinfo=None)
+
     def _local(self, value: datetime) -> tuple[int, int]:
         return value.toordinal(), _second_of_day(value)
 

@@ -1,16 +1,18 @@
 """Ordered columns: bounds, a grid of equal steps between them, cells by edges, bins and points; integers and reals."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import Field, StrictInt
 
 from accounting.errors import SchemaError
-from accounting.schema.column import NULL_READING, UNREADABLE, Column, Problem, Reading
+from accounting.schema.column import NULL, NULL_READING, UNREADABLE, Column, Problem, Reading
 from accounting.schema.decimals import (
     MAX_SCALED,
     DecimalNumber,
@@ -21,7 +23,10 @@ from accounting.schema.decimals import (
     scaled_number,
     write_scaled,
 )
-from accounting.schema.layout import Layout, check_size, layout_of
+from accounting.schema.layout import Ints, Layout, check_size, layout_of
+
+MOST_MEASURED_BINS = 1024
+"""The most bins of a column whose bounds are measured."""
 
 
 class OrderedColumn(Column):
@@ -34,8 +39,11 @@ class OrderedColumn(Column):
         points: values with a cell of their own, cut out of the cells around them.
         out_of_range: what becomes of a value outside the bounds: "clip" (the nearer bound), "null" or "replacement".
         replacement: a value within the bounds.
+        domain: "measured": min and max are wide public limits, within which the useful bounds and the edges of ``bins``
+            cells of about equal mass are found by paid questions.
     """
 
+    domain: Literal["measured"] | None = None
     min: Any
     max: Any
     edges: tuple[Any, ...] | None = None
@@ -69,6 +77,46 @@ class OrderedColumn(Column):
     def ticks(self) -> int:
         """The number of steps from min to max, both included."""
         return self._last_step() - self._origin + 1
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the useful bounds and edges are not public."""
+        return self.domain is not None
+
+    def narrowed(self, low: int, high: int, edges: Sequence[int]) -> Self:
+        """Return the column once its bounds and edges were measured; a replacement outside moves to the nearer bound.
+
+        Args:
+            low: the tick of the new lower bound.
+            high: the tick of the new upper bound.
+            edges: the ticks after ``low``, up to ``high``, where new cells begin, increasing.
+        """
+        keys: dict[str, Any] = {
+            **{key: value for key, value in self.to_json().items() if key not in {"domain", "bins"}},
+            "min": self._declarable(low),
+            "max": self._declarable(high),
+            "edges": [self._declarable(edge) for edge in edges],
+        }
+        if self._replacement_tick is not None:
+            keys["replacement"] = self._declarable(min(max(self._replacement_tick, low), high))
+        return type(self)(**keys)
+
+    def ticks_from(self, wide: "OrderedColumn", ticks: Ints) -> Ints:
+        """Return where the values of a column of the same scale lie in this one, by the declared policies.
+
+        Args:
+            wide: the column that the ticks are of, nullable only where this one is.
+            ticks: int64.
+        """
+        moved: Ints = np.where(ticks == NULL, NULL, ticks + (wide.first_step - self.first_step))
+        below, above = (moved < 0) & (ticks != NULL), moved >= self.ticks
+        moved[below] = self._settle(Reading(0, Problem.BELOW))
+        moved[above] = self._settle(Reading(self.ticks - 1, Problem.ABOVE))
+        return moved
+
+    def _declarable(self, tick: int) -> Any:  # noqa: ANN401  # each kind has its own type
+        """Return the value of a tick as a schema declares it."""
+        return self._value(tick)
 
     @cached_property
     def _layout(self) -> Layout:
@@ -109,6 +157,12 @@ class OrderedColumn(Column):
             raise SchemaError("edges and bins exclude each other; leave one of them out", column=self.name)
         if self.bins is not None and self.bins > self.ticks:
             raise SchemaError(f"bins = {self.bins} is more than the {self.ticks} declared values", column=self.name)
+        if self.is_measured and (self.bins is None or self.bins > MOST_MEASURED_BINS or self.points):
+            raise SchemaError(
+                f'domain = "measured" needs bins = 1 to {MOST_MEASURED_BINS}, the number of cells whose edges are '
+                "asked for, and no points",
+                column=self.name,
+            )
         edges = self._ticks_within("edges", self.edges or ())
         if edges and edges[0] == 0:
             raise SchemaError(

@@ -135,6 +135,16 @@ class Schema(Document):
         return tuple(column for column in self.declared if isinstance(column, Column))
 
     @cached_property
+    def measured(self) -> tuple[Column, ...]:
+        """The modelled columns whose domains are not public: they are asked for before anything is modelled."""
+        return tuple(column for column in self.columns if column.is_measured)
+
+    def with_columns(self, columns: Mapping[str, Column]) -> Self:
+        """Return the schema with some columns replaced, by their names."""
+        declared = tuple(columns.get(column.name, column) for column in self.declared)
+        return type(self)(table=self.table, columns=declared, constraints=self.constraints)
+
+    @cached_property
     def identifiers(self) -> tuple[str, ...]:
         """The names of the identifier columns, which are never modelled and never released."""
         return tuple(column.name for column in self.declared if isinstance(column, IdentifierColumn))
@@ -220,6 +230,13 @@ class Schema(Document):
                 raise SchemaError(f"two columns are named {name!r}; names must differ")
         if not self.columns:
             raise SchemaError("a schema models at least one column that is no identifier; add a [[columns]] part")
+        measured = {column.name for column in self.measured}
+        for name, meaning in self.meanings.items():
+            if measured & set(meaning.columns):
+                raise SchemaError(
+                    f"constraint {name!r}: it names a column whose domain is measured, so that its meaning would not "
+                    "be public; declare that column's domain, or leave the constraint out"
+                )
         if len(self.meanings) < len(self.constraints):
             raise SchemaError("two constraints have the same name; names must differ")
         return self

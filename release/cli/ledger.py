@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from release.cli.console import emit
-from release.cli.options import budget_options, json_option, workspace_option
+from release.cli.options import EXACT, budget_options, json_option, workspace_option
 
 if TYPE_CHECKING:
     from accounting.ledger import Ledger
@@ -26,6 +26,12 @@ def ledger() -> None:
 @click.option("--max-rows", type=int, default=None, help="The most rows of a person that count; with --unit person.")
 @click.option("--law", type=click.Choice(["zcdp", "gdp"]), required=True, help="What the budget adds up: ρ or μ².")
 @budget_options
+@click.option(
+    "--domain-delta",
+    type=EXACT,
+    default=None,
+    help="The part of δ set aside for finding categories; default: none, so that none can be found.",
+)
 @workspace_option
 @json_option
 def open_budget(
@@ -39,6 +45,7 @@ def open_budget(
     delta: Fraction | None,
     rho: Fraction | None,
     mu: Fraction | None,
+    domain_delta: Fraction | None,
     workspace: Path,
     as_json: bool,
 ) -> None:
@@ -55,7 +62,7 @@ def open_budget(
 
     opened = open_workspace(workspace)
     chosen = privacy_unit(unit, id_column, max_rows)
-    budget = BudgetChoice(epsilon=epsilon, delta=delta, rho=rho, mu=mu)
+    budget = BudgetChoice(epsilon=epsilon, delta=delta, rho=rho, mu=mu, domain_delta=domain_delta or Fraction(0))
     state = open_dataset(opened, opened.open_or_make_ledger(), label, unit=chosen, law=Law(law), budget=budget)
     if as_json:
         emit("ledger.open", dataset_document(state))

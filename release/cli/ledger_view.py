@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from accounting.exact import decimal_above, decimal_below, from_text, to_text
 from accounting.unit import unit_to_json
-from release.amounts import SYMBOLS, cost_text, left_text, statement_text
+from release.amounts import SYMBOLS, cost_text, delta_text, left_text, statement_text
 from release.cli.console import table
 from release.units import describe_unit
 
@@ -27,6 +27,10 @@ def dataset_text(state: "DatasetState") -> str:
         f"  settled    {cost_text(state.settled, state.law)}, in flight {decimal_above(state.in_flight)}",
         f"  looks      {state.looks}",
     ]
+    if state.cap.delta:
+        lines.append(
+            f"  categories δ = {delta_text(state.cap.delta)} set aside, {decimal_below(state.delta_left)} left"
+        )
     if state.releases:
         rows = [
             (
@@ -59,6 +63,8 @@ def dataset_document(state: "DatasetState") -> dict[str, object]:
         else {"epsilon": to_text(statement.epsilon), "delta": to_text(statement.delta)},
         "allotted": to_text(state.allotted),
         "left": to_text(state.left),
+        "domain_delta": to_text(state.cap.delta),
+        "domain_delta_left": to_text(state.delta_left),
         "settled": to_text(state.settled),
         "in_flight": to_text(state.in_flight),
         "looks": state.looks,

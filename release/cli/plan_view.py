@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
-from accounting.exact import decimal_above, to_text
-from release.amounts import SYMBOLS, cost_text, left_text, statement_text
+from accounting.exact import decimal_above, decimal_below, to_text
+from release.amounts import SYMBOLS, cost_text, delta_text, left_text, statement_text
 from release.cli.console import table
 from release.planning import ReleasePlan
 
@@ -25,6 +25,12 @@ def plan_text(plan: ReleasePlan) -> str:
         ],
     )
     parts = [head, questions, f"All questions together cost at most {cost_text(plan.total, plan.law)}."]
+    if plan.cost_delta:
+        parts.append(
+            f"Finding categories costs at most δ = {delta_text(plan.cost_delta)} of the δ above; the dataset has "
+            f"δ = {decimal_below(plan.left_delta)} left for that. What is measured is public afterwards, and the "
+            "figures below are for the largest domain that can be found."
+        )
     if plan.columns:
         parts.append(_errors(plan))
     if plan.predictions:
@@ -42,6 +48,8 @@ def plan_document(plan: ReleasePlan) -> dict[str, object]:
         "mechanism": plan.mechanism,
         "cost": to_text(plan.cost),
         "left": to_text(plan.left),
+        "domain_delta": to_text(plan.cost_delta),
+        "domain_delta_left": to_text(plan.left_delta),
         "fits": plan.fits,
         "delta": to_text(plan.delta),
         "epsilon": decimal_above(plan.epsilon, 15),
@@ -54,6 +62,7 @@ def plan_document(plan: ReleasePlan) -> dict[str, object]:
                 "at_most": line.at_most,
                 "ceiling": to_text(line.ceiling),
                 "epsilon": decimal_above(line.epsilon, 15),
+                "delta": to_text(line.delta),
             }
             for line in plan.lines
         ],

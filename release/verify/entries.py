@@ -40,11 +40,15 @@ def check_entries(folder: Path, manifest: Manifest, keys: "Sequence[Ed25519Publi
     checkpoint = _check_evidence(folder, replay.history, lines[-1], keys)
     sums = sum_lines(lines, manifest.release_id, file=LEDGER_NAME)
     release, dataset = replay.history.releases[manifest.release_id], replay.history.datasets[manifest.dataset]
-    replayed = (dataset.cap, dataset.allotted, release.cap, release.granted, release.settled)
-    if replayed != tuple(map(from_text, (sums.dataset_cap, sums.allotted, sums.cap, sums.granted, sums.settled))):
+    replayed = [dataset.cap, dataset.allotted, release.cap, release.granted, release.settled]
+    replayed += [dataset.cap_delta, dataset.allotted_delta, release.cap_delta]
+    replayed += [release.granted_delta, release.settled_delta]
+    added = [sums.dataset_cap, sums.allotted, sums.cap, sums.granted, sums.settled]
+    added += [sums.dataset_delta, sums.allotted_delta, sums.cap_delta, sums.granted_delta, sums.settled_delta]
+    if replayed != list(map(from_text, added)):
         raise VerificationFailed("two ways of adding up the entries differ", file=LEDGER_NAME)
     _check_questions(manifest, replay)
-    if manifest.settled != sums.settled:
+    if (manifest.settled, manifest.settled_delta) != (sums.settled, sums.settled_delta):
         raise VerificationFailed("the manifest states another spend than the ledger", file=MANIFEST_NAME)
     summary = summary_of(replay.history, looks_of(replay.bodies), len(lines))
     if manifest.runs != tuple(map(run_part, summary.runs)):

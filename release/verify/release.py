@@ -13,6 +13,7 @@ from accounting.errors import ConfigError, VerificationFailed
 from accounting.exact import decimal_above, from_text, to_text
 from accounting.schema import Schema
 from release.auditing import ATTESTATIONS, check_attestations
+from release.domain import check_domain
 from release.dsse import unseal
 from release.manifest import CapPart, CurvePoint, Manifest
 from release.statement import MANIFEST_NAME, Statement, file_digest, parse_statement
@@ -62,6 +63,7 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
     schema = _check_schema(folder, manifest)
     checkpoint, sums = check_entries(folder, manifest, list(trusted.values()))
     _check_guarantee(manifest, sums)
+    measured = check_domain(folder, manifest)
     rows = _check_tables(folder, schema, manifest)
     spent = f"{manifest.guarantee.law.unit} = {decimal_above(from_text(sums.settled))}"
     return Verified(
@@ -73,10 +75,20 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
             f"{len(statement.subject)} files are exactly the signed ones",
             f"{manifest.ledger.entries} ledger entries form one chain, in a signed checkpoint of {checkpoint.size}",
             f"{len(manifest.questions)} questions cost {spent}, within the caps, by two codes",
+            *_measured(measured, sums),
             f"epsilon at {len(manifest.guarantee.release_curve)} deltas, by two formulas",
             f"{rows} synthetic rows keep the schema{_and_constraints(schema)}",
         ),
     )
+
+
+def _measured(columns: int, sums: Sums) -> tuple[str, ...]:
+    """Say that measured domains follow from the released answers, if any are."""
+    if not columns:
+        return ()
+    delta = decimal_above(from_text(sums.settled_delta))
+    domains = f"{columns} measured domain{'s follow' if columns > 1 else ' follows'}"
+    return (f"{domains} from the settled answers, at delta = {delta}",)
 
 
 def _and_constraints(schema: Schema) -> str:
@@ -115,28 +127,31 @@ def _check_schema(folder: Path, manifest: Manifest) -> Schema:
 def _check_guarantee(manifest: Manifest, sums: Sums) -> None:
     guarantee = manifest.guarantee
     law = guarantee.law
-    stated = (law.value, guarantee.dataset_cap.amount, guarantee.release_cap.amount)
-    if stated != (sums.law, sums.dataset_cap, sums.cap):
+    stated = (law.value, guarantee.dataset_cap, guarantee.release_cap)
+    caps = (CapPart(amount=sums.dataset_cap, delta=sums.dataset_delta), CapPart(amount=sums.cap, delta=sums.cap_delta))
+    if stated != (sums.law, *caps):
         raise VerificationFailed("the manifest states other caps than the ledger", file=MANIFEST_NAME)
     release_cap = from_text(guarantee.release_cap.amount)
     if from_text(manifest.plan.total) > release_cap:
         raise VerificationFailed("the plan could cost more than the release's cap", file=MANIFEST_NAME)
+    if guarantee.groups and sums.cap_delta != "0/1":
+        raise VerificationFailed("bounds for groups do not follow from a cap with a delta", file=MANIFEST_NAME)
     groups = [(int(size), part) for size, part in guarantee.groups.items()]
     for size, part in [(2, guarantee.replacing_one_unit), *groups]:
         if part != CapPart(amount=to_text(release_cap * size * size), delta=guarantee.release_cap.delta):
             raise VerificationFailed(f"the bound for {size} units is not what the cap gives", file=MANIFEST_NAME)
-    for amount, points in (
-        (release_cap, guarantee.release_curve),
-        (from_text(sums.dataset_cap), guarantee.dataset_curve),
+    for stated_cap, points in (
+        (guarantee.release_cap, guarantee.release_curve),
+        (guarantee.dataset_cap, guarantee.dataset_curve),
     ):
         for point in points:
-            _check_point(law.value, amount, point, manifest)
+            _check_point(law.value, stated_cap, point, manifest)
 
 
-def _check_point(law: str, amount: Fraction, point: CurvePoint, manifest: Manifest) -> None:
+def _check_point(law: str, stated: CapPart, point: CurvePoint, manifest: Manifest) -> None:
     from accounting import convert, second_opinion
 
-    delta = from_text(point.delta)
+    amount, delta = from_text(stated.amount), from_text(point.delta) - from_text(stated.delta)
     for formula in (convert.epsilon, second_opinion.epsilon):
         try:
             recomputed = formula(cap(manifest.guarantee.law, amount).amount, delta)

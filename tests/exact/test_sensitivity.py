@@ -7,6 +7,7 @@ import pytest
 
 from accounting import planted
 from accounting.curator import counting
+from accounting.curator import measured as measured_columns
 from accounting.events import GaussianEvent
 from accounting.queries import Select, question_event, selection_scale
 from accounting.unit import NEIGHBOURING, PersonUnit, RowUnit, unit_to_json
@@ -80,7 +81,7 @@ class TestWrongTwins:
             exact_pairs.cache_clear()
 
     def test_p19_rows_that_are_bounded_but_not_used(self, monkeypatch):
-        monkeypatch.setattr(planted, "kept_rows", lambda columns, *_: np.ones(columns[0].size, dtype=bool))
+        monkeypatch.setattr(measured_columns, "kept_rows", lambda columns, *_: np.ones(columns[0].size, dtype=bool))
         unit = UNITS["two rows"]
         pairs = self.changed("total", unit)
         assert measured(pairs) > question_event(QUESTIONS["total"], unit).sensitivity_squared

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from accounting.curator.measured import MeasuredColumns
 from accounting.curator.rows import MAX_ROWS, CellTable, PrivateRows, TableDigest, cell_dtype
 from accounting.errors import ConfigError
 from accounting.unit import RowUnit
@@ -17,7 +18,7 @@ SCHEMA = schema_of(categorical("letter"))
 
 def private_rows() -> PrivateRows:
     cells = CellTable({"letter": np.array([0, 1, 3], dtype=np.uint8)}, 3)
-    return PrivateRows(SCHEMA, RowUnit(), cells, b"d" * 32)
+    return PrivateRows(SCHEMA, RowUnit(), cells, b"d" * 32, MeasuredColumns.none())
 
 
 @pytest.mark.parametrize("make", [private_rows, lambda: private_rows().cells_for_curator()], ids=["rows", "cells"])

@@ -148,7 +148,7 @@ def totals(body, **changes):
         ("reserved", {}, lambda body: {"question": {**body["question"], "variance": "99/1"}}, "another question"),
         ("reserved", {}, lambda _: {"question": {"question": "total"}}, "another question"),
         ("reserved", {}, lambda _: {"unit": "rho"}, "unit of another law"),
-        ("reserved", {}, lambda _: {"delta": "1/9"}, "a delta that no event has"),
+        ("reserved", {}, lambda _: {"delta": "1/9"}, "another price than its event"),
         ("reserved", {}, lambda body: totals(body, granted="0/1"), "other totals of its release"),
         ("reserved", {"label": "visits"}, lambda _: {"release": "p2"}, "never allotted"),
         ("started", {}, lambda _: {"kind": "voided"}, "other totals of its release"),
