@@ -75,8 +75,14 @@ def _same(value: Any, declared: Any) -> bool:  # noqa: ANN401 - typed cells
 
 
 def _check_header(header: list[str], schema: Schema, file: str) -> None:
-    if header != [column.name for column in schema.columns]:
-        raise VerificationFailed("the header is not the schema's", file=file)
+    names = [column.name for column in schema.columns]
+    if header == names:
+        return
+    further = ", ".join(repr(name) for name in header if name not in names)
+    missing = ", ".join(repr(name) for name in names if name not in header)
+    how = [f"it lacks {missing}"] * bool(missing) + [f"it has {further} besides"] * bool(further)
+    reason = "; ".join(how) or "its names stand in another order or one of them twice"
+    raise VerificationFailed(f"the header is not the schema's: {reason}", file=file)
 
 
 def _check_block(rows: list[list[str]], schema: Schema, file: str) -> None:
