@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from math import ceil, log2, pi, sqrt
 from typing import cast
 
@@ -91,4 +92,8 @@ def fine_grid(cells: int, noise: float, total: float, weight: int) -> int:
 
 def on_grid(estimates: Sequence[Floats], grid: int) -> tuple[Ints, ...]:
     """Round estimated counts to whole grid units."""
-    return tuple(np.rint(estimate * grid).astype(np.int64) for estimate in estimates)
+    flat = np.concatenate([estimate.ravel() for estimate in estimates])
+    flat *= grid
+    units = np.rint(flat, out=flat).astype(np.int64)
+    ends = accumulate(estimate.size for estimate in estimates)
+    return tuple(units[end - e.size : end].reshape(e.shape) for e, end in zip(estimates, ends, strict=True))

@@ -27,7 +27,7 @@ def bits(mask: int) -> Iterator[int]:
 class Axes:
     """Translate between a domain's attributes and the inner numbering."""
 
-    __slots__ = ("_cells", "_rank", "domain", "names", "sizes")
+    __slots__ = ("_cells", "_rank", "_shapes", "domain", "names", "sizes")
 
     def __init__(self, domain: Domain) -> None:
         order = sorted(range(len(domain.sizes)), key=lambda i: (domain.sizes[i], i))
@@ -36,6 +36,7 @@ class Axes:
         self.sizes = tuple(domain.sizes[i] for i in order)
         self._rank = {name: rank for rank, name in enumerate(self.names)}
         self._cells: dict[int, int] = {}
+        self._shapes: dict[int, tuple[int, ...]] = {}
 
     def mask(self, clique: Iterable[str]) -> int:
         """Return the clique's bit mask (unknown attributes are refused)."""
@@ -52,8 +53,13 @@ class Axes:
         return self.domain.canonical(self.names[axis] for axis in bits(mask))
 
     def shape(self, mask: int) -> tuple[int, ...]:
-        """Return the shape of the mask's table in the inner order."""
-        return tuple(self.sizes[axis] for axis in bits(mask))
+        """Return the shape of the mask's table in the inner order (memoised)."""
+        shape = self._shapes.get(mask)
+        if shape is None:
+            if len(self._shapes) >= _MEMO_LIMIT:
+                self._shapes.clear()
+            shape = self._shapes[mask] = tuple(self.sizes[axis] for axis in bits(mask))
+        return shape
 
     def cells(self, mask: int) -> int:
         """Return the number of cells of the mask's table (memoised)."""
@@ -73,8 +79,9 @@ class Axes:
 
     def outward(self, table: Array, clique: Clique) -> Array:
         """Reorder a table from the inner order to the clique's own order."""
-        inner = sorted(range(len(clique)), key=lambda i: self._rank[clique[i]])
-        return table.transpose(sorted(range(len(clique)), key=lambda i: inner[i]))
+        ranks = [self._rank[name] for name in clique]
+        ascending = sorted(ranks)
+        return table if ranks == ascending else table.transpose([ascending.index(rank) for rank in ranks])
 
 
 @lru_cache(maxsize=64)

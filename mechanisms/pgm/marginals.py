@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mechanisms.pgm.axes import Array, Axes, bits
+from mechanisms.pgm.backends import Backend, batch_engine_type
 from mechanisms.pgm.contraction import ONE, Contraction, Table
 from mechanisms.pgm.inference import Engine
 from mechanisms.pgm.junction_tree import JunctionTree
@@ -37,6 +38,27 @@ class _Cut(NamedTuple):
     inverse: Table
 
 
+class _Sides:
+    """For each attribute, as bit masks over the cuts: where it lies below, where above, and where in between."""
+
+    def __init__(self, cuts: Sequence[_Cut], axes: int) -> None:
+        self.below, self.above, self.between = [0] * axes, [0] * axes, [0] * axes
+        for position, cut in enumerate(cuts):
+            for side, mask in ((self.below, cut.below), (self.above, cut.above), (self.between, cut.separator)):
+                for axis in bits(mask):
+                    side[axis] |= 1 << position
+
+    def dividing(self, mask: int) -> tuple[int, int]:
+        """Return the cuts with some of the attributes on either side: those without, and with others in between."""
+        below = above = between = 0
+        for axis in bits(mask):
+            below |= self.below[axis]
+            above |= self.above[axis]
+            between |= self.between[axis]
+        dividing = below & above
+        return dividing & ~between, dividing & between
+
+
 class Calibrated:
     """A junction tree with the expected counts of each clique's cells, flat and in the inner order."""
 
@@ -56,6 +78,7 @@ class Calibrated:
             for axis in bits(tree.cliques[node]):
                 self.holders.setdefault(axis, []).append(node)
         self.cuts = self._cuts()
+        self.sides = _Sides(self.cuts, len(axes.sizes))
 
     def _cuts(self) -> tuple[_Cut, ...]:
         """Return the tree's edges, small separators first."""
@@ -87,11 +110,11 @@ class Calibrated:
         inverse: Array = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
         return inverse
 
-    def marginals(self, masks: Sequence[int], engine: type[Engine]) -> list[Array]:
+    def marginals(self, masks: Sequence[int], backend: Backend) -> list[Array]:
         """Return the expected counts of each mask's cells (inner order)."""
         plan = _Plan(self)
         tables = [plan.question(mask) for mask in masks]
-        work = plan.run(engine)
+        work = plan.run(batch_engine_type(backend, plan.size))
         return [_cut_out(self.axes, work, table) for table in tables]
 
 
@@ -157,8 +180,9 @@ class _Plan:
 
     def _cut(self, mask: int) -> _Cut:
         """Return the separator that divides the question and leaves the fewest cells to sum over."""
-        dividing = (cut for cut in self.c.cuts if mask & cut.below and mask & cut.above)
-        return min(dividing, key=lambda cut: self.axes.cells(cut.separator & ~mask))
+        apart, shared = self.c.sides.dividing(mask)
+        positions = [*bits(apart & -apart), *bits(shared)]  # of separators with no part in the question, the smallest
+        return min((self.c.cuts[p] for p in positions), key=lambda cut: self.axes.cells(cut.separator & ~mask))
 
     def run(self, engine: type[Engine]) -> Array:
         """Carry out the plan: sums of cliques' tables first, then everything across cliques."""

@@ -34,7 +34,7 @@ class Model:
     """
 
     __slots__ = (
-        "_axes", "_calibrated", "_engine", "_extra", "_potentials", "_tree", "_zeros",
+        "_axes", "_backend", "_calibrated", "_extra", "_potentials", "_tree", "_zeros",
         "cliques", "converged", "domain", "loss", "passes", "total",
     )  # fmt: skip
 
@@ -57,7 +57,7 @@ class Model:
         self._tree: JunctionTree = structure.tree
         self._extra = structure.extra
         self._calibrated = Calibrated(axes, structure.tree, structure.engine.beliefs(), total)
-        self._engine = type(structure.engine)
+        self._backend = structure.backend
         self._zeros = dict(zeros)
         self._potentials: dict[int, Array] = {}
         start = 0
@@ -102,7 +102,7 @@ class Model:
         for clique in names:
             if len(set(clique)) != len(clique):
                 raise ConfigError(f"clique {clique}: an attribute occurs twice")
-        tables = self._calibrated.marginals([self._axes.mask(clique) for clique in names], self._engine)
+        tables = self._calibrated.marginals([self._axes.mask(clique) for clique in names], self._backend)
         return [self._axes.outward(table, clique) for table, clique in zip(tables, names, strict=True)]
 
     def sample(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:

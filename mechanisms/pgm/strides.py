@@ -13,7 +13,7 @@ Code = np.ndarray[Any, np.dtype[np.uint64]]
 _ROWS_OF_PRODUCT = 4  # a matrix product pays from this many rows on
 
 
-class _Loop(NamedTuple):
+class Loop(NamedTuple):
     """One loop: its extent, and how far each operand moves in one turn."""
 
     extent: int
@@ -23,6 +23,7 @@ class _Loop(NamedTuple):
 
     @property
     def pattern(self) -> tuple[bool, bool, bool]:
+        """Say whether out, a and b move."""
         return self.out > 0, self.a > 0, self.b > 0
 
 
@@ -54,29 +55,30 @@ def _strides(axes: Axes, mask: int) -> dict[int, int]:
     return found
 
 
-def _loops(axes: Axes, out_mask: int, a_mask: int, b_mask: int) -> list[_Loop]:
+def merged_loops(axes: Axes, out_mask: int, a_mask: int, b_mask: int) -> list[Loop]:
+    """Return a contraction's loops from the outermost on; axes that always move together are one."""
     out, a, b = (_strides(axes, mask) for mask in (out_mask, a_mask, b_mask))
-    loops: list[_Loop] = []
+    loops: list[Loop] = []
     for axis in bits(out_mask | a_mask | b_mask):
         size = axes.sizes[axis]
         if size == 1:
             continue
-        loop = _Loop(size, out.get(axis, 0), a.get(axis, 0), b.get(axis, 0))
+        loop = Loop(size, out.get(axis, 0), a.get(axis, 0), b.get(axis, 0))
         if loops and loops[-1][1:] == (loop.out * size, loop.a * size, loop.b * size):
             loop = loop._replace(extent=loops.pop().extent * size)
         loops.append(loop)
     return loops
 
 
-def _as_product(loops: list[_Loop]) -> tuple[bool, list[_Loop]] | None:
+def _as_product(loops: list[Loop]) -> tuple[bool, list[Loop]] | None:
     """Bring a matrix product into the three innermost loops, columns contiguous in out; None if there is none."""
     contiguous = next((loop for loop in reversed(loops) if loop.out == 1), None)
     if contiguous is None or contiguous.pattern not in (_ROW, _COLUMN):
         return None
     swapped = contiguous.pattern == _ROW
     if swapped:
-        loops = [_Loop(loop.extent, loop.out, loop.b, loop.a) for loop in loops]
-        contiguous = _Loop(contiguous.extent, contiguous.out, contiguous.b, contiguous.a)
+        loops = [Loop(loop.extent, loop.out, loop.b, loop.a) for loop in loops]
+        contiguous = Loop(contiguous.extent, contiguous.out, contiguous.b, contiguous.a)
     rows = max((loop for loop in loops if loop.pattern == _ROW), default=None)
     summed = max((loop for loop in loops if loop.pattern == _SUMMED), default=None)
     if rows is None or summed is None or rows.extent < _ROWS_OF_PRODUCT:
@@ -92,9 +94,9 @@ def loop_nest(axes: Axes, out_mask: int, a_mask: int, b_mask: int) -> Nest:
     Axes that are neighbours in the inner order and belong to the same tables are one loop; there are at least two
     loops. The innermost loop has stride 0 or 1 everywhere, except for the second operand of a matrix product.
     """
-    loops = _loops(axes, out_mask, a_mask, b_mask)
+    loops = merged_loops(axes, out_mask, a_mask, b_mask)
     found = _as_product(loops)
-    swapped, loops = (False, [_Loop(1, 0, 0, 0)] * (2 - len(loops)) + loops) if found is None else found
+    swapped, loops = (False, [Loop(1, 0, 0, 0)] * (2 - len(loops)) + loops) if found is None else found
     columns = tuple(loop[i] for i in range(4) for loop in loops)
     return Nest(swapped, int(found is not None), len(loops), columns)
 

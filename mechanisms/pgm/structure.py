@@ -37,6 +37,7 @@ class Structure:
         extra: the cliques that were asked for beside the measured ones.
         engine: the inference.
         support: 1.0 at possible and 0.0 at impossible cells of the measured factors, flat; None if all are possible.
+        backend: the one asked for.
     """
 
     axes: Axes
@@ -45,6 +46,7 @@ class Structure:
     extra: tuple[int, ...]
     engine: Engine
     support: Array | None
+    backend: Backend
 
 
 def check_zeros(axes: Axes, zeros: Zeros) -> dict[int, Array]:
@@ -99,10 +101,10 @@ def build(
     tables = [*allowed.values(), *(np.ones(axes.shape(mask)) for mask in free)]
     engine = engine_type(backend, cells)(axes, program, tables)
     if not allowed:
-        return Structure(axes, tree, masks, beside, engine, None)
+        return Structure(axes, tree, masks, beside, engine, None, backend)
     uniform = engine.run(np.zeros(sum(axes.cells(mask) for mask in masks)))
     if uniform is None:
         raise ConfigError("the declared impossible combinations leave no possible row")
     support = (uniform[1] > 0).astype(np.float64)
     engine.restrict(support)
-    return Structure(axes, tree, masks, beside, engine, support)
+    return Structure(axes, tree, masks, beside, engine, support, backend)

@@ -72,7 +72,7 @@ def test_the_order_of_measurements_changes_no_bit():
             np.testing.assert_array_equal(column, rows[name])
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("backend", ["numpy", "numba", "jax"])
 def test_the_same_inputs_give_the_same_bits(backend):
     if backend == "numba":
         pytest.importorskip("numba")
