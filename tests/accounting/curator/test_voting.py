@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accounting import nearest
 from accounting.curator import voting, voting_torch
 from accounting.curator.rows import CellTable
 from accounting.curator.voting import check_vote_size, count_votes
@@ -121,7 +122,7 @@ def test_p41_single_precision_beyond_its_range_is_told_apart(monkeypatch):
     query = Votes(candidates.astype(np.int32), placed, 3, None, Fraction(1))
     right = naive_votes(query, private)
     assert np.array_equal(count_votes(query, table(private), SCHEMA), right)
-    monkeypatch.setattr(voting, "EXACT_SINGLE", 2**60)
+    monkeypatch.setattr(nearest, "EXACT_SINGLE", 2**60)
     assert not np.array_equal(count_votes(query, table(private), SCHEMA), right)
 
 
@@ -131,8 +132,8 @@ def test_single_precision_ends_exactly_where_it_stops_being_exact():
         return Votes(np.zeros((1, 4), dtype=np.int32), {"age": placed}, 1, None, Fraction(1))
 
     below, above = reach(2**24 - 1), reach(2**24)
-    assert voting.Features(below, np.arange(1), SCHEMA).dtype == np.float32
-    assert voting.Features(above, np.arange(1), SCHEMA).dtype == np.float64
+    assert nearest.Features(below, np.arange(1), SCHEMA).dtype == np.float32
+    assert nearest.Features(above, np.arange(1), SCHEMA).dtype == np.float64
 
 
 def test_p28_empty_tables_labels_and_groups_are_answered():
