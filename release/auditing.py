@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from accounting.budget import Law
-from accounting.canonical import canonical_bytes
+from accounting.canonical import canonical_bytes, sha256
 from accounting.errors import VerificationFailed
 from accounting.exact import from_text
 from audits.document import AuditDocument
-from release.dsse import seal, unseal
-from release.statement import MANIFEST_NAME, STATEMENT_TYPE, Digest, Subject, file_digest
+from release.dsse import payload_of, seal, unseal
+from release.statement import MANIFEST_NAME, STATEMENT_TYPE, Digest, Subject
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 ATTESTATIONS: Final = "attestations"
 _SUFFIX = ".dsse.json"
+_STATEMENT = "statement"
+"""What an audit is about: the payload of the release's envelope, to which further signatures may be added."""
 
 
 class AuditStatement(BaseModel):
@@ -113,7 +115,7 @@ def attest(folder: Path, document: AuditDocument, key: "Ed25519PrivateKey") -> P
     Returns:
         The path of the new envelope.
     """
-    subject = Subject(name=MANIFEST_NAME, digest=Digest(sha256=file_digest(folder / MANIFEST_NAME)))
+    subject = Subject(name=_STATEMENT, digest=Digest(sha256=_statement_digest(folder)))
     statement = AuditStatement(
         type_=STATEMENT_TYPE,
         subject=(subject,),
@@ -143,7 +145,7 @@ def check_attestations(folder: Path, trusted: "Mapping[str, Ed25519PublicKey]") 
         return 0
     if place.is_symlink() or not place.is_dir():
         raise VerificationFailed("attestations are a folder", file=ATTESTATIONS)
-    manifest = file_digest(folder / MANIFEST_NAME)
+    signed = _statement_digest(folder)
     paths = sorted(place.iterdir())
     for path in paths:
         name = f"{ATTESTATIONS}/{path.name}"
@@ -154,6 +156,10 @@ def check_attestations(folder: Path, trusted: "Mapping[str, Ed25519PublicKey]") 
             statement = AuditStatement.model_validate_json(payload)
         except ValidationError:
             raise VerificationFailed("this is not a statement about an audit", file=name) from None
-        if statement.to_bytes() != payload or statement.subject[0].digest.sha256 != manifest:
+        if statement.to_bytes() != payload or statement.subject[0].digest.sha256 != signed:
             raise VerificationFailed("this statement is about another release", file=name)
     return len(paths)
+
+
+def _statement_digest(folder: Path) -> str:
+    return sha256(payload_of((folder / MANIFEST_NAME).read_bytes(), file=MANIFEST_NAME))

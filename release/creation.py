@@ -130,6 +130,16 @@ def create_workspace(folder: Path) -> tuple[Path, ...]:
     return tuple(written)
 
 
+def refuse_present(path: Path) -> None:
+    """Refuse a new file's name where a file is there already.
+
+    Raises:
+        ConfigError: it is there already.
+    """
+    if path.exists():
+        raise ConfigError(f"{path} is there already; nothing was overwritten")
+
+
 def write_new(path: Path, text: str) -> None:
     """Write a new text file.
 

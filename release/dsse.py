@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from accounting.canonical import canonical_bytes
-from accounting.errors import VerificationFailed
+from accounting.errors import ConfigError, VerificationFailed
 from release.keys import fingerprint
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
@@ -28,13 +28,7 @@ def seal(payload: bytes, keys: list[Ed25519PrivateKey]) -> bytes:
     """Sign a payload with each key and return the envelope in its one canonical byte form."""
     signed = pre_authentication_encoding(PAYLOAD_TYPE, payload)
     signatures = sorted((fingerprint(key.public_key()), _encode(key.sign(signed))) for key in keys)
-    return canonical_bytes(
-        {
-            "payload": _encode(payload),
-            "payloadType": PAYLOAD_TYPE,
-            "signatures": [{"keyid": keyid, "sig": sig} for keyid, sig in signatures],
-        }
-    )
+    return _envelope(_encode(payload), signatures)
 
 
 def key_ids(envelope: bytes, *, file: str) -> tuple[str, ...]:
@@ -47,8 +41,26 @@ def payload_of(envelope: bytes, *, file: str) -> bytes:
     return _decode(_parse(envelope, file).payload, file)
 
 
+def add_signature(envelope: bytes, key: Ed25519PrivateKey, *, file: str) -> bytes:
+    """Return the envelope with one more key's signature over the same payload.
+
+    Raises:
+        ConfigError: the key has signed it already.
+        VerificationFailed: not an envelope in its canonical byte form.
+    """
+    parsed = _parse(envelope, file)
+    keyid = fingerprint(key.public_key())
+    if any(signature.keyid == keyid for signature in parsed.signatures):
+        raise ConfigError(f"the key {keyid} has signed this already")
+    signed = pre_authentication_encoding(PAYLOAD_TYPE, _decode(parsed.payload, file))
+    signatures = sorted([*((one.keyid, one.sig) for one in parsed.signatures), (keyid, _encode(key.sign(signed)))])
+    return _envelope(parsed.payload, signatures)
+
+
 def unseal(envelope: bytes, trusted: Mapping[str, Ed25519PublicKey], *, file: str) -> tuple[bytes, tuple[str, ...]]:
-    """Check every signature over the bytes, then hand out the payload.
+    """Check every trusted key's signature over the bytes, then hand out the payload.
+
+    A signature by another key counts for nothing, so that others may add theirs.
 
     Args:
         envelope: the file's bytes.
@@ -56,27 +68,40 @@ def unseal(envelope: bytes, trusted: Mapping[str, Ed25519PublicKey], *, file: st
         file: the file's name for messages.
 
     Returns:
-        The payload and the fingerprints of the keys that signed it.
+        The payload and the fingerprints of the trusted keys that signed it.
 
     Raises:
-        VerificationFailed: not the canonical byte form, an unknown key id, a wrong or doubled signature.
+        VerificationFailed: not the canonical byte form, no trusted key's signature, a wrong or doubled signature.
     """
     parsed = _parse(envelope, file)
     payload = _decode(parsed.payload, file)
     signed = pre_authentication_encoding(PAYLOAD_TYPE, payload)
+    named = [signature.keyid for signature in parsed.signatures]
+    if not named or named != sorted(set(named)):
+        raise VerificationFailed("an envelope holds one signature per key, in the order of their ids", file=file)
     signers: list[str] = []
     for signature in parsed.signatures:
-        key = trusted.get(signature.keyid)
+        key, mark = trusted.get(signature.keyid), _decode(signature.sig, file)
         if key is None:
-            raise VerificationFailed(f"signed by a key that is not trusted here: {signature.keyid}", file=file)
+            continue
         try:
-            key.verify(_decode(signature.sig, file), signed)
+            key.verify(mark, signed)
         except InvalidSignature:
             raise VerificationFailed("the signature does not belong to this content", file=file) from None
         signers.append(signature.keyid)
-    if not signers or signers != sorted(set(signers)):
-        raise VerificationFailed("an envelope holds one signature per key, in the order of their ids", file=file)
+    if not signers:
+        raise VerificationFailed(f"signed by no key that is trusted here, but by {', '.join(named)}", file=file)
     return payload, tuple(signers)
+
+
+def _envelope(payload: str, signatures: list[tuple[str, str]]) -> bytes:
+    return canonical_bytes(
+        {
+            "payload": payload,
+            "payloadType": PAYLOAD_TYPE,
+            "signatures": [{"keyid": keyid, "sig": sig} for keyid, sig in signatures],
+        }
+    )
 
 
 class _Signature(BaseModel):

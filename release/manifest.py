@@ -199,6 +199,7 @@ class Manifest(_Part):
     release_id: str
     dataset: str
     purpose: Literal["release"]
+    issuer: Hash
     day: Day
     guarantee: Guarantee
     unit: dict[str, Any]
@@ -233,6 +234,7 @@ def build_manifest(record: RunRecord) -> Manifest:
         release_id=record.release_id,
         dataset=record.dataset,
         purpose=record.purpose,  # type: ignore[arg-type]  # a test's purpose is refused by validation
+        issuer=record.issuer,
         day=record.day,
         guarantee=_guarantee(record),
         unit=dict(unit_to_json(record.unit)),

@@ -115,8 +115,8 @@ def write_release(finished: Finished, key: "Ed25519PrivateKey") -> Manifest:
     if finished.audit is not None:
         (partial / AUDIT_NAME).write_bytes(finished.audit)
     names = tuple(sorted(path.name for path in partial.iterdir()))
-    manifest = build_manifest(make_record(finished, summarise(excerpt.lines), names))
-    write_reports(partial, manifest, (fingerprint(key.public_key()),))
+    manifest = build_manifest(make_record(finished, summarise(excerpt.lines), names, fingerprint(key.public_key())))
+    write_reports(partial, manifest)
     write_signed(partial, manifest, [key])
     _make_durable(partial, finished.settlement.day)
     return manifest
@@ -129,13 +129,14 @@ def put_in_place(target: Path) -> Path:
     return target
 
 
-def make_record(finished: Finished, summary: Summary, files: tuple[str, ...]) -> RunRecord:
+def make_record(finished: Finished, summary: Summary, files: tuple[str, ...], issuer: str) -> RunRecord:
     """Gather everything public about a finished run for its manifest.
 
     Args:
         finished: the run.
         summary: what the entries that go into the release say about the dataset.
         files: the names of the release's files.
+        issuer: the fingerprint of the key that signs the release first.
 
     Raises:
         LedgerError: the dataset's law was changed after the run.
@@ -148,6 +149,7 @@ def make_record(finished: Finished, summary: Summary, files: tuple[str, ...]) ->
         release_id=run.release_id,
         dataset=account.label,
         purpose=account.purpose,
+        issuer=issuer,
         day=settlement.day,
         config=prepared.config.to_json(),
         schema=prepared.schema.to_json(),

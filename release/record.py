@@ -106,6 +106,7 @@ class RunRecord:
         release_id: public id of the release; holds no data.
         dataset: the dataset's label in the ledger.
         purpose: ``release``, or ``test`` when the noise was seeded: such a run cannot be signed.
+        issuer: the fingerprint of the key that signs it first.
         day: the day of the run, ``YYYY-MM-DD``; nothing finer is public.
         config: release.toml as JSON, every default filled in, without the path of the private file.
         schema: the schema as JSON.
@@ -138,6 +139,7 @@ class RunRecord:
     release_id: str
     dataset: str
     purpose: Purpose
+    issuer: str
     day: str
     config: Mapping[str, Json]
     schema: Mapping[str, Json]

@@ -5,7 +5,7 @@ from accounting.ledger.damage import Damage, LedgerDamaged
 from accounting.ledger.evidence import check_consistency, check_evidence, check_inclusion
 from accounting.ledger.history import History
 from accounting.ledger.ledger import Ledger
-from accounting.ledger.notes import Checkpoint, verifier_key
+from accounting.ledger.notes import Checkpoint, open_checkpoint, parse_checkpoint, verifier_key
 from accounting.ledger.values import (
     Commitment,
     DatasetState,
@@ -39,5 +39,7 @@ __all__ = [
     "check_consistency",
     "check_evidence",
     "check_inclusion",
+    "open_checkpoint",
+    "parse_checkpoint",
     "verifier_key",
 ]

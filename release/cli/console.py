@@ -33,8 +33,13 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def confirm(question: str, *, yes: bool) -> None:
-    """Ask before spending.
+def confirm(question: str, *, yes: bool, deed: str = "spend") -> None:
+    """Ask before something that cannot be undone.
+
+    Args:
+        question: what is asked.
+        yes: whether ``--yes`` was given, so that nothing is asked.
+        deed: what ``--yes`` would do, as in "spend".
 
     Raises:
         ConfigError: there is no terminal to ask on and no ``--yes``; nothing spent.
@@ -43,7 +48,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise ConfigError("there is no terminal to ask on; add --yes to spend without being asked")
+        raise ConfigError(f"there is no terminal to ask on; add --yes to {deed} without being asked")
     if not click.confirm(question, default=False, err=True):
         raise Cancelled("declined; nothing was spent")
 

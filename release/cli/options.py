@@ -25,6 +25,14 @@ keys_option = click.option(
     help="A public key that you trust; may be given several times. Default: the workspace's trusted keys.",
 )
 
+signing_keys_option = click.option(
+    "--key",
+    "keys",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="A private key that signs; may be given several times. Default: the workspace's key.",
+)
+
 config_argument = click.argument(
     "config", type=click.Path(path_type=Path, dir_okay=False), required=False, default=None, metavar="[RELEASE.TOML]"
 )

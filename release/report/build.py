@@ -51,7 +51,7 @@ def build_report(files: ReleaseFiles) -> Report:
         day=manifest.day,
         rows=manifest.output_rows,
         unit=unit,
-        signers=files.signers,
+        signers=(manifest.issuer,),
         verify=f"dprelease verify {manifest.release_id} --key PUBLIC-KEY.pem",
         protected=_protected(unit),
         strength=_strength(guarantee),

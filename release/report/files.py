@@ -16,7 +16,7 @@ from accounting.exact import from_text
 from accounting.schema import Column, Schema
 from audits.document import AuditDocument
 from release.bounds import BOUNDS_NAME
-from release.dsse import key_ids, payload_of
+from release.dsse import payload_of
 from release.manifest import Manifest
 from release.statement import MANIFEST_NAME, file_digest, parse_statement
 
@@ -31,7 +31,6 @@ class ReleaseFiles:
 
     Args:
         manifest: the release's manifest.
-        signers: the fingerprints of the signing keys, sorted.
         schema: the public schema.
         bounds: the rows of ``bounds.csv``.
         counts: for each column the number of synthetic rows in each cell.
@@ -41,7 +40,6 @@ class ReleaseFiles:
     """
 
     manifest: Manifest
-    signers: tuple[str, ...]
     schema: Schema
     bounds: tuple[dict[str, str], ...]
     counts: dict[str, npt.NDArray[np.int64]]
@@ -59,8 +57,7 @@ def read_release(folder: Path) -> ReleaseFiles:
     """
     if not (folder / MANIFEST_NAME).is_file():
         raise ConfigError(f"{folder} is not a release folder: it has no {MANIFEST_NAME}")
-    envelope = (folder / MANIFEST_NAME).read_bytes()
-    statement = parse_statement(payload_of(envelope, file=MANIFEST_NAME))
+    statement = parse_statement(payload_of((folder / MANIFEST_NAME).read_bytes(), file=MANIFEST_NAME))
     listed = {subject.name: subject.digest.sha256 for subject in statement.subject}
     for name, digest in listed.items():
         if not (folder / name).is_file() or file_digest(folder / name) != digest:
@@ -69,17 +66,16 @@ def read_release(folder: Path) -> ReleaseFiles:
         if name not in listed:
             raise ConfigError(f"{folder} lists no {name}, which a report needs")
     names = tuple(name for name in sorted(listed) if name not in {HTML_NAME, JSON_NAME})
-    return read_files(folder, names, statement.predicate, key_ids(envelope, file=MANIFEST_NAME))
+    return read_files(folder, names, statement.predicate)
 
 
-def read_files(folder: Path, names: tuple[str, ...], manifest: Manifest, signers: tuple[str, ...]) -> ReleaseFiles:
+def read_files(folder: Path, names: tuple[str, ...], manifest: Manifest) -> ReleaseFiles:
     """Read a finished folder whose manifest is known, signed or about to be.
 
     Args:
         folder: the folder.
         names: its files, the manifest and the reports left out.
         manifest: what is said about it.
-        signers: the fingerprints of the signing keys.
     """
     schema = Schema.from_json(json.loads((folder / SCHEMA_NAME).read_bytes()))
     with (folder / BOUNDS_NAME).open(encoding="utf-8", newline="") as file:
@@ -87,7 +83,6 @@ def read_files(folder: Path, names: tuple[str, ...], manifest: Manifest, signers
     count = _count_csv if _CSV in names else _count_parquet
     return ReleaseFiles(
         manifest,
-        tuple(sorted(signers)),
         schema,
         bounds,
         count(folder, schema),

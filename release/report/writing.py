@@ -11,16 +11,15 @@ from release.report.page import report_html, report_json
 from release.statement import MANIFEST_NAME
 
 
-def write_reports(folder: Path, manifest: Manifest, signers: tuple[str, ...]) -> None:
+def write_reports(folder: Path, manifest: Manifest) -> None:
     """Write ``report.html`` and ``report.json`` into a finished folder that is about to be signed.
 
     Args:
         folder: the release's files, without its manifest.
         manifest: what will be signed.
-        signers: the fingerprints of the keys that will sign.
     """
     names = tuple(sorted(path.name for path in folder.iterdir()))
-    for name, content in _reports(read_files(folder, names, manifest, signers)).items():
+    for name, content in _reports(read_files(folder, names, manifest)).items():
         with (folder / name).open("xb") as file:
             file.write(content)
 

@@ -6,8 +6,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from accounting.canonical import canonical_bytes
-from accounting.errors import VerificationFailed
-from release.dsse import PAYLOAD_TYPE, key_ids, pre_authentication_encoding, seal, unseal
+from accounting.errors import ConfigError, VerificationFailed
+from release.dsse import PAYLOAD_TYPE, add_signature, key_ids, pre_authentication_encoding, seal, unseal
 from release.keys import fingerprint, public_pem
 
 PAYLOAD = b'{"_type":"https://in-toto.io/Statement/v1"}'
@@ -47,8 +47,21 @@ def test_every_flipped_bit_is_found(key):
 
 
 def test_a_key_of_somebody_else_is_not_trusted(key):
-    with pytest.raises(VerificationFailed, match="not trusted"):
+    with pytest.raises(VerificationFailed, match="signed by no key that is trusted here"):
         unseal(seal(PAYLOAD, [key]), trusted(Ed25519PrivateKey.generate()), file="m")
+
+
+def test_another_key_may_add_its_signature_and_counts_where_it_is_trusted(key):
+    other = Ed25519PrivateKey.generate()
+    both = add_signature(seal(PAYLOAD, [key]), other, file="m")
+    assert both == seal(PAYLOAD, [other, key])
+    for known in ((key,), (other,), (key, other)):
+        payload, signers = unseal(both, trusted(*known), file="m")
+        assert (payload, set(signers)) == (PAYLOAD, set(trusted(*known)))
+    with pytest.raises(ConfigError, match="has signed this already"):
+        add_signature(both, key, file="m")
+    with pytest.raises(VerificationFailed, match="not a signed envelope"):
+        add_signature(b"{}", key, file="m")
 
 
 def test_signature_of_another_content_is_refused(key):

@@ -101,7 +101,7 @@ def test_a_link_in_the_place_of_a_file_is_refused(copy, trusted, tmp_path):
 
 def test_a_key_of_somebody_else_and_no_release_are_refused(made, tmp_path):
     stranger = Ed25519PrivateKey.generate().public_key()
-    with pytest.raises(VerificationFailed, match="not trusted"):
+    with pytest.raises(VerificationFailed, match="signed by no key that is trusted here"):
         verify_release(made, {fingerprint(stranger): stranger})
     with pytest.raises(ConfigError, match="not a release folder"):
         verify_release(tmp_path, {})
