@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from release.prepared import Prepared
 
 LOOK = "audit-release"
-FILE_NAME = "output-audit.json"
+FILE_NAME, PAGE_NAME = "output-audit.json", "output-audit.html"
 _DEFAULT_WAYS = 3
 
 
@@ -47,7 +47,7 @@ def audit_output(
         say: is told what is computed next.
 
     Returns:
-        The file, in ``WORKSPACE/confidential/RELEASE-ID/`` (mode 0700).
+        The result's file, in ``WORKSPACE/confidential/RELEASE-ID/`` (mode 0700); the page lies beside it.
 
     Raises:
         ConfigError: the release is of another schema or dataset, or the target is not a column.
@@ -100,11 +100,18 @@ def _workload(prepared: "Prepared") -> list[tuple[tuple[str, ...], int]]:
 
 
 def _write(place: Path, document: "OutputAudit") -> Path:
-    """Write into a folder of the curator's alone."""
+    """Write the result and its page into a folder of the curator's alone."""
+    from release.report.confidential import confidential_html
+
     place.parent.mkdir(mode=0o700, exist_ok=True)
     place.mkdir(mode=0o700, exist_ok=True)
     os.chmod(place, 0o700)  # noqa: PTH101 - one call for a folder that may have been there before
-    target = place / FILE_NAME
-    target.write_text(document.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    target.chmod(0o600)
-    return target
+    _write_own(place / FILE_NAME, (document.model_dump_json(indent=2) + "\n").encode())
+    _write_own(place / PAGE_NAME, confidential_html(document))
+    return place / FILE_NAME
+
+
+def _write_own(target: Path, content: bytes) -> None:
+    target.unlink(missing_ok=True)
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)

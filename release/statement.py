@@ -8,7 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from accounting.canonical import canonical_bytes
-from accounting.errors import VerificationFailed
+from accounting.errors import ConfigError, VerificationFailed
+from release.confidentiality import is_confidential
 from release.dsse import seal
 from release.manifest import Hash, Manifest
 
@@ -75,7 +76,13 @@ def write_signed(folder: Path, manifest: Manifest, keys: list[Ed25519PrivateKey]
 
     Returns:
         The path of the envelope.
+
+    Raises:
+        ConfigError: a file is confidential.
     """
+    for path in sorted(folder.iterdir()):
+        if is_confidential(path):
+            raise ConfigError(f"{path} is confidential and cannot be signed into a release")
     subjects = tuple(
         Subject(name=path.name, digest=Digest(sha256=file_digest(path))) for path in sorted(folder.iterdir())
     )

@@ -162,11 +162,16 @@ def bars(column: Column, private: Ints, synthetic: Ints) -> tuple[Bar, ...]:
     made = []
     for part in parts:
         low, high = labels[int(part[0])], labels[int(part[-1])]
-        together = f"{low} to {high}" if column.kind in ORDERED else f"{part.size} others"
+        together = f"{_ends(low)[0]} to {_ends(high)[-1]}" if column.kind in ORDERED else f"{part.size} others"
         made.append(Bar(low if part.size == 1 else together, *_sums(shares, part), null=False))
     if column.null_cell is not None:
         made.append(Bar(labels[column.null_cell], *_sums(shares, np.array([column.null_cell])), null=True))
     return tuple(made)
+
+
+def _ends(label: str) -> list[str]:
+    """Return the first and the last value that a cell's label names."""
+    return label.split(" to ")
 
 
 def _neighbours(cells: int) -> list[Ints]:

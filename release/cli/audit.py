@@ -156,7 +156,7 @@ def release(*, folder: Path, holdout: Path | None, target: str | None, config: P
     ledger = Ledger.open(opened.ledger_url, must_exist=True)
     prepared = prepare(opened, ledger, config or opened.folder / "release.toml")
     path = audit_output(prepared, ledger, folder, verified.manifest, holdout=holdout, target=target, say=say)
-    click.echo(f"{path} holds the result: confidential, for the curator's eyes only")
+    click.echo(f"{path} holds the result, {path.with_suffix('.html').name} shows it: for the curator's eyes only")
 
 
 def say(message: str) -> None:

@@ -22,7 +22,9 @@ BLUE, ORANGE, GREY, INK, UNUSED = "#1f5a96", "#b3500b", "#6b717b", "#1c1f24", "#
 STAGES: Final = (BLUE, "#5d8fc4", ORANGE, "#4f7f52", "#7a5195", "#8a6d1f")
 """The colours of kinds of questions; style.css holds the same."""
 
-_EM = 9 / 72
+EM = 9 / 72
+"""The size of text, in inches."""
+
 _MOST_COLUMNS = 40
 _MOST_EMS = 22.0
 _MOST_TICKS = 15
@@ -137,7 +139,7 @@ def columns_picture(report: Report, words: Words) -> str:
         axes.set_xlim(left=0)
         axes.set_xlabel(words.text("use.axis"))
 
-    left = 0.25 + _EM * max((ems(name) for name in names), default=0.0)
+    left = 0.25 + EM * max((ems(name) for name in names), default=0.0)
     return picture("columns", (7.4, 0.8 + 0.24 * max(1, len(drawn))), draw, left=left, right=0.2)
 
 
@@ -146,11 +148,11 @@ def ems(text: str) -> float:
     return sum(1.0 if unicodedata.east_asian_width(sign) in "WF" else 0.62 for sign in text)
 
 
-def clipped(name: str) -> str:
-    """Shorten a name that would leave no room for the picture."""
-    if ems(name) <= _MOST_EMS:
+def clipped(name: str, most: float = _MOST_EMS) -> str:
+    """Shorten a name that would leave no room for the picture; ``most`` is in multiples of the text's size."""
+    if ems(name) <= most:
         return name
-    while ems(name) > _MOST_EMS - 1:
+    while ems(name) > most - 1:
         name = name[:-1]
     return f"{name}…"
 

@@ -13,6 +13,7 @@ from accounting.errors import ConfigError, VerificationFailed
 from accounting.exact import decimal_above, from_text, to_text
 from accounting.schema import Schema
 from release.auditing import ATTESTATIONS, check_attestations
+from release.confidentiality import is_confidential
 from release.domain import check_domain
 from release.dsse import unseal
 from release.manifest import CapPart, CurvePoint, Manifest
@@ -112,6 +113,8 @@ def _check_files(folder: Path, statement: Statement) -> None:
             raise VerificationFailed("this file of the release is missing", file=name)
         if file_digest(folder / name) != digest:
             raise VerificationFailed("this file was changed after it was signed", file=name)
+        if is_confidential(folder / name):
+            raise VerificationFailed("this file is confidential and must never be in a release", file=name)
 
 
 def _check_schema(folder: Path, manifest: Manifest) -> Schema:

@@ -76,6 +76,11 @@ def test_an_output_audit_is_confidential_and_a_look(workspace, give):
     assert done.code == 0, done.err
     place = Path("confidential") / folder.name
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in place.iterdir()} == {
+        "output-audit.json": 0o600,
+        "output-audit.html": 0o600,
+    }
+    assert "For the curator's eyes only" in (place / "output-audit.html").read_text(encoding="utf-8")
     result = json.loads((place / "output-audit.json").read_bytes())
     assert result["confidential"] is True
     assert set(result["attacks"]) >= {"membership", "singling_out", "linkability", "inference", "exact_copies"}
