@@ -2,26 +2,35 @@
 
 from accounting.canonical import Json
 from accounting.schema import Column, Schema
+from release.manifest import DomainPart
 from release.report.model import SchemaColumnPart, Sentence
 from release.report.sentences import sentence
 
 _SHOWN = 12
 
 
-def schema_columns(schema: Schema) -> tuple[SchemaColumnPart, ...]:
-    """Describe each modelled column: what values it may have, and what becomes of the others."""
+def schema_columns(schema: Schema, measured: DomainPart | None) -> tuple[SchemaColumnPart, ...]:
+    """Describe each modelled column: what values it may have, whether that was public, and what becomes of others."""
+    entries = {} if measured is None else {part.column: part.entries for part in measured.columns}
     return tuple(
         SchemaColumnPart(
             name=column.name,
             kind=column.kind,
             description=column.description,
             domain=_domain(column),
-            origin=None,
+            origin=_origin(entries.get(column.name)),
             cells=column.cells,
             rules=tuple(_rules(column)),
         )
         for column in schema.columns
     )
+
+
+def _origin(entries: tuple[int, ...] | None) -> Sentence | None:
+    if not entries:
+        return None
+    key = "annex.measured" if len(entries) == 1 else "annex.measured-by"
+    return sentence(key, first=entries[0], last=entries[-1], n=len(entries))
 
 
 def _domain(column: Column) -> Sentence:

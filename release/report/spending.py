@@ -107,6 +107,8 @@ def _stage(question: dict[str, Any]) -> tuple[Stage, str]:
             alone = all(len(clique) == 1 for clique in question["cliques"])
             about = ", ".join(cliques) if len(cliques) <= _FEW else f"{len(cliques)} marginals"
             return "single columns" if alone else "several columns together", about
+        case "quantiles" | "categories":
+            return "domain", str(question["column"])
         case "votes":
             return "votes for rows", "candidate rows"
         case _:
