@@ -70,7 +70,7 @@ def worst_case_pairs(schema: Schema, unit: PrivacyUnit) -> tuple[Pair, ...]:
         one whose rows move the errors of candidates in opposite directions.
     """
     first = {column.name: _lowest(column) for column in schema.columns}
-    last = {column.name: column.ticks - 1 for column in schema.columns}
+    last = {column.name: _highest(column) for column in schema.columns}
     k = unit.max_rows
     # the unit agrees with the ten rows in every second column: those marginals get less wrong, the others more
     mixed = {name: first[name] if place % 2 else last[name] for place, name in enumerate(first)}
@@ -86,7 +86,7 @@ def random_pair(schema: Schema, unit: PrivacyUnit, rows: int, rng: np.random.Gen
     """Return a pair of random rows, nulls included where a column permits them."""
 
     def row() -> dict[str, int]:
-        return {column.name: int(rng.integers(_lowest(column), column.ticks)) for column in schema.columns}
+        return {column.name: int(rng.integers(_lowest(column), _highest(column) + 1)) for column in schema.columns}
 
     return make_pair("random rows", schema, unit, [row() for _ in range(rows)], [row() for _ in range(unit.max_rows)])
 
@@ -105,3 +105,8 @@ def _columns(schema: Schema, rows: list[dict[str, int]]) -> dict[str, npt.NDArra
 
 def _lowest(column: Column) -> int:
     return -1 if column.nullable else 0
+
+
+def _highest(column: Column) -> int:
+    """Return the last tick; where categories are measured, that of a planted name, which is not declared."""
+    return column.ticks - 1 + (column.is_measured and column.kind == "categorical")

@@ -6,7 +6,20 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-from accounting.queries import Clique, Coding, Errors, Ints, Marginals, Query, Select, Total, Votes
+from accounting.planted import PLANTED_NAMES
+from accounting.queries import (
+    Categories,
+    Clique,
+    Coding,
+    Errors,
+    Ints,
+    Marginals,
+    Quantiles,
+    Query,
+    Select,
+    Total,
+    Votes,
+)
 from accounting.schema import Column, Schema
 from audits.pairs import Rows
 
@@ -26,6 +39,8 @@ class NaiveTable:
         self._place = {column.name: place for place, column in enumerate(schema.columns)}
         kept = [person is not None for person in rows.ids] if rows.ids is not None else [True] * rows.count
         columns = [_cells(column, rows.ticks[column.name]) for column in schema.columns]
+        self._ticks = {name: ticks[kept].tolist() for name, ticks in rows.ticks.items()}
+        self._persons = [person for person in rows.ids or map(str, range(rows.count)) if person is not None]
         self._rows: list[Row] = [row for row, keep in zip(zip(*columns, strict=True), kept, strict=True) if keep]
         self._counted: dict[tuple[Clique, tuple[bytes, ...]], Ints] = {}
 
@@ -44,6 +59,13 @@ class NaiveTable:
                     zip(query.candidates, query.weights, query.penalties, strict=True)
                 )
             ]
+        if isinstance(query, Quantiles):
+            ticks = self._ticks[query.column]
+            return [sum(first <= tick <= last for tick in ticks) for first, last in query.intervals.tolist()]
+        if isinstance(query, Categories):
+            declared = self._schema.column(query.column).ticks
+            having = set(zip(self._persons, self._ticks[query.column], strict=True))
+            return [sum(tick == declared + name for _, tick in having) for name in range(PLANTED_NAMES)]
         return self._votes(query)
 
     def counts(self, clique: Clique, coding: Coding) -> Ints:
@@ -89,4 +111,5 @@ class NaiveTable:
 def _cells(column: Column, ticks: npt.NDArray[np.int64]) -> list[int]:
     starts = column.cell_starts.tolist()
     null = column.null_cell
-    return [null if tick < 0 and null is not None else bisect_right(starts, tick) - 1 for tick in ticks.tolist()]
+    within = np.minimum(ticks, column.ticks - 1)  # planted names lie beyond the declared ticks
+    return [null if tick < 0 and null is not None else bisect_right(starts, tick) - 1 for tick in within.tolist()]

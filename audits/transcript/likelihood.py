@@ -8,13 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from accounting.errors import DpReleaseError
+from accounting.planted import planted_name
 from accounting.queries import (
+    Categories,
     Errors,
+    FoundCategories,
     Marginals,
     NoisyErrors,
     NoisyMarginals,
+    NoisyQuantiles,
     NoisyTotal,
     NoisyVotes,
+    Quantiles,
     Query,
     Select,
     Selected,
@@ -71,6 +76,11 @@ class Replay:
                 ratio += float(logs[_selected(step)])
                 value += float(((softmax(present, scale) - softmax(absent, scale)) * logs).sum())
                 continue
+            if isinstance(step.query, Categories):
+                shown, pair_value = _weigh_names(step, absent, present)
+                ratio += shown
+                value += pair_value
+                continue
             sigma = math.sqrt(float(step.query.variance))
             for answer, low, high in zip(answered(step), absent, present, strict=True):
                 if low != high:
@@ -83,6 +93,38 @@ class Replay:
             difference = rounded_log_mass(answers - with_unit, sigmas) - rounded_log_mass(answers - without, sigmas)
             ratio += float(difference.sum())
         return Evidence(ratio, value, mu_squared, rho)
+
+
+def _weigh_names(step: Step, absent: list[int], present: list[int]) -> tuple[float, float]:
+    """Weigh which names left and with which noisy counts; a name of the unit alone tells it for certain.
+
+    Returns:
+        The log-likelihood ratio, and the pair's own μ²: of the names that are found with and without the unit.
+    """
+    query, answer = step.query, step.answer
+    assert isinstance(query, Categories)
+    assert isinstance(answer, FoundCategories)
+    sigma = math.sqrt(float(query.variance))
+    left = dict(zip(answer.names, answer.values.tolist(), strict=True))
+    ratio = value = 0.0
+    for number, (low, high) in enumerate(zip(absent, present, strict=True)):
+        if low == high:
+            continue
+        noisy = left.get(planted_name(number))
+        ratio += _name_log_law(noisy, high, query.threshold, sigma) - _name_log_law(noisy, low, query.threshold, sigma)
+        value += ((high - low) / sigma) ** 2 if min(low, high) else 0.0
+    return ratio, value
+
+
+def _name_log_law(noisy: int | None, count: int, threshold: int, sigma: float) -> float:
+    """Return the log-probability that a name with a count leaves with a noisy count, or not at all (None)."""
+    from scipy.special import log_ndtr
+
+    if count == 0:
+        return 0.0 if noisy is None else -math.inf
+    if noisy is None:
+        return float(log_ndtr((threshold - 0.5 - count) / sigma))
+    return float(rounded_log_mass(np.array([noisy - count], dtype=np.float64), np.array([sigma]))[0])
 
 
 def rounded_log_mass(noise: Floats, sigma: Floats) -> Floats:
@@ -123,6 +165,10 @@ def own_sensitivity_squared(query: Query, unit: PrivacyUnit) -> int:
         return (k * query.grid) ** 2 * len(query.candidates)
     if isinstance(query, Votes):
         return k * k * query.votes
+    if isinstance(query, Quantiles):
+        return k * k
+    if isinstance(query, Categories):
+        return k
     raise DpReleaseError("a selection is not a Gaussian question")
 
 
@@ -135,6 +181,15 @@ def own_price(query: Query, unit: PrivacyUnit) -> tuple[Fraction, Fraction]:
     return mu_squared, mu_squared / 2
 
 
+def own_delta(query: Query, unit: PrivacyUnit) -> float:
+    """Return a question's δ: that one of k names, each of the unit alone, leaves: k·P(N(0, 1) ≥ (τ − 3/2)/σ)."""
+    if not isinstance(query, Categories):
+        return 0.0
+    from scipy.special import ndtr
+
+    return min(1.0, unit.max_rows * float(ndtr((1.5 - query.threshold) / math.sqrt(float(query.variance)))))
+
+
 def answered(step: Step) -> list[int]:
     """Return the noisy numbers of a Gaussian question's answer, in order."""
     answer = step.answer
@@ -142,7 +197,7 @@ def answered(step: Step) -> list[int]:
         return [answer.value]
     if isinstance(answer, NoisyMarginals):
         return [number for table in answer.tables for number in table.ravel().tolist()]
-    if isinstance(answer, (NoisyErrors, NoisyVotes)):
+    if isinstance(answer, (NoisyErrors, NoisyVotes, NoisyQuantiles)):
         values: list[int] = answer.values.tolist()
         return values
     raise DpReleaseError("a selection has no noisy numbers")
