@@ -10,7 +10,7 @@ import click
 from release.cli.options import workspace_option
 
 if TYPE_CHECKING:
-    from release.authoring import DraftColumn
+    from release.authoring import DraftColumn, Setting
 
 _NEEDS = {
     "categorical": ("categories",),
@@ -46,8 +46,8 @@ def new(*, columns: tuple[str, ...], name: str, max_rows: int | None, out: Path 
 
     if not columns and not sys.stdin.isatty():
         raise click.UsageError("give each column with --column NAME:KIND:KEY=VALUE,… or call from a terminal")
-    specifications = columns or tuple(_ask())
-    _finish([read_specification(text) for text in specifications], name, max_rows, "declarations", out)
+    drafted = [read_specification(text) for text in columns] if columns else _ask()
+    _finish(drafted, name, max_rows, "declarations", out)
 
 
 @click.command("from-dictionary")
@@ -102,22 +102,40 @@ def _finish(columns: Sequence["DraftColumn"], name: str, max_rows: int | None, s
     click.echo(f"{len(columns)} columns; {'; '.join(left)}.", err=True)
 
 
-def _ask() -> list[str]:
-    """Ask for columns one by one until an empty name."""
-    found: list[str] = []
+def _ask() -> list["DraftColumn"]:
+    """Ask for columns one by one until an empty name; an answer that does not fit is asked for again."""
+    from release.authoring import with_keys
+
+    found: list[DraftColumn] = []
     while True:
         name = click.prompt("Column (empty to end)", default="", show_default=False, err=True)
         if not name:
             return found
         kind = click.prompt("Kind", type=click.Choice([*_NEEDS, "boolean", "identifier"]), err=True)
-        settings = [f"{key}={click.prompt(_question(key), err=True)}" for key in _NEEDS.get(kind, ())]
+        keys: dict[str, Any] = {"kind": kind}
+        for key in _NEEDS.get(kind, ()):
+            keys[key] = _answer(_question(key), key, kind, name)
         if kind != "identifier":
-            nullable = click.confirm("May nulls occur?", default=True, err=True)
-            settings.append(f"nullable={'true' if nullable else 'false'}")
-            if not nullable:
-                settings.append(f"replacement={click.prompt('Value for nulls and unreadable texts', err=True)}")
-        found.append(f"{name}:{kind}:{','.join(settings)}")
+            keys["nullable"] = click.confirm("May nulls occur?", default=True, err=True)
+            if not keys["nullable"]:
+                keys["replacement"] = _answer("Value for nulls and unreadable texts", "replacement", kind, name)
+        found.append(with_keys(name, keys))
+
+
+def _answer(question: str, key: str, kind: str, column: str) -> "Setting":
+    """Ask for the value of a schema key."""
+    from accounting.errors import ConfigError
+    from release.authoring import read_setting
+
+    def read(text: str) -> "Setting":
+        try:
+            return read_setting(key, text, kind, column)
+        except ConfigError as error:
+            raise click.UsageError(str(error)) from None
+
+    answer: Setting = click.prompt(question, value_proc=read, err=True)
+    return answer
 
 
 def _question(key: str) -> str:
-    return "categories, separated by |" if key == "categories" else key
+    return {"categories": "categories, separated by |", "format": "format, such as %Y-%m-%d"}.get(key, key)
