@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from accounting.budget import Cap, EpsilonDelta, Law
 from accounting.budget import cap as cap_of
 from accounting.canonical import Json
+from accounting.ledger.amounts import in_law
 from accounting.ledger.entries import statement_from
 from accounting.ledger.history import History
 from release.record import Look, RunSummary
@@ -96,14 +96,11 @@ def looks_of(bodies: "Sequence[Body]") -> tuple[Look, ...]:
 
 
 def _run(release_id: str, release: "ReplayedRelease", dataset: "ReplayedDataset") -> RunSummary:
-    def in_law(amount: Fraction) -> Fraction:
-        return amount if release.law is dataset.law else amount / 2  # a μ² is a ρ of half its size
-
     return RunSummary(
         release_id,
         dataset.purpose,  # type: ignore[arg-type]  # an allotment has set it
-        cap_of(dataset.law, in_law(release.cap), release.cap_delta),
-        in_law(release.settled),
+        cap_of(dataset.law, in_law(release.cap, release.law, dataset.law), release.cap_delta),
+        in_law(release.settled, release.law, dataset.law),
         closed=release.closed,
         replaced=dataset.raised is not None and release.entry < dataset.raised,
         superseded_by=release.superseded_by,

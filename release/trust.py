@@ -12,25 +12,32 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
-def trusted_keys(folder: Path, given: Sequence[Path], workspace: Path) -> Mapping[str, "Ed25519PublicKey"]:
+def trusted_keys(folder: Path | None, given: Sequence[Path], workspace: Path) -> Mapping[str, "Ed25519PublicKey"]:
     """Return the trusted keys by fingerprint.
 
     Args:
-        folder: the release, only to name its signers where no key is trusted.
+        folder: the release, only to name its signers where no key is trusted; None where there is none.
         given: public key files; where there are none, the workspace's trusted keys serve.
         workspace: the workspace's folder, which need not be one.
 
     Raises:
         ConfigError: there is no trusted key; the message holds the fingerprints found in the release.
     """
+    keys = known_keys(given, workspace)
+    if not keys:
+        named = "" if folder is None else _signers(folder)
+        raise ConfigError(
+            f"no public key is trusted here, so nothing can be verified. {named}"
+            "Get that public key from the signer, compare its fingerprint, and give it as --key FILE"
+        )
+    return keys
+
+
+def known_keys(given: Sequence[Path], workspace: Path) -> Mapping[str, "Ed25519PublicKey"]:
+    """Return the keys that are given, else the workspace's trusted ones, by fingerprint; there may be none."""
     paths = tuple(given)
     if not paths and (workspace / FILE).is_file():
         paths = tuple(path for path in open_workspace(workspace).trusted_keys if path.is_file())
-    if not paths:
-        raise ConfigError(
-            f"no public key is trusted here, so nothing can be verified. {_signers(folder)} "
-            "Get that public key from the signer, compare its fingerprint, and give it as --key FILE"
-        )
     keys = [load_public(path) for path in paths]
     return {fingerprint(key): key for key in keys}
 
@@ -43,4 +50,4 @@ def _signers(folder: Path) -> str:
     if not path.is_file():
         raise ConfigError(f"{folder} is not a release folder: it has no {MANIFEST_NAME}")
     names = ", ".join(key_ids(path.read_bytes(), file=MANIFEST_NAME))
-    return f"The release names the signing key {names}."
+    return f"The release names the signing key {names}. "

@@ -1,6 +1,7 @@
 """The budget ledger: durable, append-only, central, and checkable by anyone."""
 
 from accounting.ledger.account import Account
+from accounting.ledger.amounts import in_law
 from accounting.ledger.damage import Damage, LedgerDamaged
 from accounting.ledger.evidence import check_consistency, check_evidence, check_inclusion
 from accounting.ledger.history import History
@@ -39,6 +40,7 @@ __all__ = [
     "check_consistency",
     "check_evidence",
     "check_inclusion",
+    "in_law",
     "open_checkpoint",
     "parse_checkpoint",
     "verifier_key",

@@ -8,6 +8,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
+from accounting.budget import Law
 from accounting.errors import QueryRefused
 
 SHORT_BITS = 256
@@ -38,6 +39,11 @@ def from_text(text: str) -> Fraction:
     if math.gcd(numerator, denominator) != 1:
         raise ValueError("an amount is written p/q in lowest terms")
     return Fraction(numerator, denominator)
+
+
+def in_law(amount: Fraction, law: Law, now: Law) -> Fraction:
+    """Convert a release's amount to the law that its dataset has now: a μ² is a ρ of half its size."""
+    return amount if law is now else amount / 2
 
 
 def check_short(value: Fraction, what: str) -> None:

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from accounting.budget import Law
 from accounting.errors import ConfigError
+from accounting.ledger.amounts import in_law
 from accounting.ledger.store import Dataset, Reading, Release, Standing
 from accounting.ledger.values import DatasetState, InFlight, ReleaseState
 
@@ -39,8 +39,8 @@ def dataset_state(view: Reading, label: str) -> DatasetState:
     standings = view.standings(label)
     releases = view.releases(label)
     law = totals.cap.law
-    settled = sum((in_law(release, release.totals.settled, law) for release in releases), Fraction(0))
-    granted = sum((in_law(release, release.totals.granted, law) for release in releases), Fraction(0))
+    settled = sum((in_law(release.totals.settled, release.cap.law, law) for release in releases), Fraction(0))
+    granted = sum((in_law(release.totals.granted, release.cap.law, law) for release in releases), Fraction(0))
     disjoint = dict.fromkeys(name for standing in standings for name in standing.others)
     return DatasetState(
         label=label,
@@ -60,11 +60,6 @@ def dataset_state(view: Reading, label: str) -> DatasetState:
         disjoint=tuple(disjoint),
         head=view.head(label),
     )
-
-
-def in_law(release: Release, amount: Fraction, law: Law) -> Fraction:
-    """Convert a release's amount to its dataset's law now: a μ² is a ρ of half its size."""
-    return amount if release.cap.law is law else amount / 2
 
 
 def in_flight(view: Reading, release_id: str) -> tuple[InFlight, ...]:

@@ -1,4 +1,4 @@
-"""``dprelease ledger``: open budgets and look at what was spent."""
+"""``dprelease ledger``: open budgets, look at what was spent, and check that nothing was changed."""
 
 import sys
 from fractions import Fraction
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from release.cli import stewardship
 from release.cli.console import emit
-from release.cli.options import EXACT, budget_options, json_option, workspace_option
+from release.cli.options import EXACT, budget_options, json_option, keys_option, workspace_option
 
 if TYPE_CHECKING:
     from accounting.ledger import Ledger
@@ -107,35 +108,62 @@ def recover(*, release_id: str, workspace: Path, as_json: bool) -> None:
 
 
 @ledger.command("verify")
+@click.option(
+    "--checkpoint",
+    "checkpoints",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="A signed checkpoint that was kept elsewhere; may be given several times.",
+)
+@click.option(
+    "--release",
+    "releases",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    multiple=True,
+    help="The folder of an earlier release; may be given several times.",
+)
+@keys_option
 @workspace_option
 @json_option
-def verify(*, workspace: Path, as_json: bool) -> None:
-    """Replay the whole ledger: form, chain, sums, state changes and stored answers."""
-    head = _existing(workspace).verify()
+def verify(
+    *,
+    checkpoints: tuple[Path, ...],
+    releases: tuple[Path, ...],
+    keys: tuple[Path, ...],
+    workspace: Path,
+    as_json: bool,
+) -> None:
+    """Replay the whole ledger: form, chain, sums, state changes, stored answers, signatures.
+
+    Whatever was edited, removed, reordered or cut off is named. That the whole was replaced by an older copy or by
+    another history shows only against what was kept elsewhere: a checkpoint, or an earlier release.
+    """
+    from release.checking import check_ledger
+
+    head = check_ledger(_existing(workspace), workspace, checkpoints=checkpoints, releases=releases, keys=keys)
     if as_json:
         emit("ledger.verify", {"verified": True, "ledger": head.ledger, "entries": head.size, "root": head.root})
         return
     click.echo(f"The ledger is whole: {head.size} entries, root {head.root}.")
+    number = len(checkpoints) + len(releases)
+    if number:
+        click.echo(f"It goes on from what was kept elsewhere: {number} checked.")
 
 
 @ledger.command("log")
 @click.argument("label", required=False)
-@click.option("--release", "release_id", default=None, help="Only this release's entries.")
+@click.option("--release", "release_id", default=None, help="Only entries of or about this release.")
 @click.option("--kind", default=None, help="Only entries of this kind, such as settled or look.")
 @workspace_option
 @json_option
 def log(*, label: str | None, release_id: str | None, kind: str | None, workspace: Path, as_json: bool) -> None:
     """List the ledger's entries in order."""
+    from release.checking import check_filters
     from release.cli.ledger_view import log_text
 
     opened = _existing(workspace)
-    if label is not None:
-        opened.dataset(label)
-    entries = [
-        entry.body
-        for entry in opened.entries(label)
-        if release_id in {None, entry.body.get("release")} and kind in {None, entry.body["kind"]}
-    ]
+    check_filters(opened, label, release_id, kind)
+    entries = [entry.body for entry in opened.entries(label, release_id=release_id, kind=kind)]
     if as_json:
         emit("ledger.log", {"entries": entries})
     else:
@@ -160,3 +188,7 @@ def _existing(workspace: Path) -> "Ledger":
     from release.workspace import open_workspace
 
     return open_workspace(workspace).open_ledger()
+
+
+for command in stewardship.COMMANDS:
+    ledger.add_command(command)

@@ -1,16 +1,18 @@
 """The ledger for people and for scripts."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from accounting.exact import decimal_above, decimal_below, from_text, to_text
+from accounting.ledger import in_law
 from accounting.unit import unit_to_json
 from release.amounts import SYMBOLS, cost_text, delta_text, left_text, statement_text
 from release.cli.console import table
 from release.units import describe_unit
 
 if TYPE_CHECKING:
-    from accounting.ledger import DatasetState, Recovered
+    from accounting.ledger import DatasetState, Recovered, ReleaseState
 
 
 def dataset_text(state: "DatasetState") -> str:
@@ -31,16 +33,16 @@ def dataset_text(state: "DatasetState") -> str:
         lines.append(
             f"  categories δ = {delta_text(state.cap.delta)} set aside, {decimal_below(state.delta_left)} left"
         )
+    if state.disjoint:
+        lines.append(f"  disjoint   from {', '.join(state.disjoint)}, as signed")
+    lines.append(f"  head       {state.head}")
     if state.releases:
         rows = [
             (
                 run.release_id,
                 run.purpose,
-                "closed" if run.closed else "open",
-                decimal_above(run.cap.value),
-                decimal_above(run.allotted),
-                decimal_above(run.settled),
-                decimal_above(run.in_flight),
+                _standing(run),
+                *(decimal_above(in_law(amount, run.cap.law, state.law)) for amount in _amounts(run)),
             )
             for run in state.releases
         ]
@@ -69,19 +71,43 @@ def dataset_document(state: "DatasetState") -> dict[str, object]:
         "in_flight": to_text(state.in_flight),
         "looks": state.looks,
         "closed": state.closed,
+        "raised": state.raised,
+        "disjoint": list(state.disjoint),
+        "head": state.head,
         "releases": [
             {
                 "release": run.release_id,
                 "purpose": run.purpose,
                 "closed": run.closed,
-                "cap": to_text(run.cap.value),
-                "takes": to_text(run.allotted),
-                "settled": to_text(run.settled),
-                "in_flight": to_text(run.in_flight),
+                **{
+                    name: to_text(in_law(amount, run.cap.law, state.law))
+                    for name, amount in zip(_AMOUNTS, _amounts(run), strict=True)
+                },
+                "replaced": run.replaced,
+                "superseded_by": run.superseded_by,
+                "withdrawn": run.withdrawn,
             }
             for run in state.releases
         ],
     }
+
+
+_AMOUNTS = ("cap", "takes", "settled", "in_flight")
+
+
+def _amounts(run: "ReleaseState") -> tuple[Fraction, ...]:
+    return run.cap.value, run.allotted, run.settled, run.in_flight
+
+
+def _standing(run: "ReleaseState") -> str:
+    """Say in one word or two what became of a release, the gravest first."""
+    if run.withdrawn:
+        return "withdrawn"
+    if run.superseded_by is not None:
+        return "superseded"
+    if run.replaced:
+        return "cap raised since"
+    return "closed" if run.closed else "open"
 
 
 def recovered_text(recovered: "Recovered") -> str:
@@ -110,7 +136,7 @@ def log_text(entries: Sequence[Mapping[str, Any]]) -> str:
             body["date"],
             body["label"],
             body["kind"],
-            body.get("release", body.get("what", "")),
+            body.get("release", body.get("about", body.get("what", ""))),
             body.get("request", ""),
             _amount(body),
         )

@@ -16,9 +16,10 @@ from release.auditing import ATTESTATIONS, check_attestations
 from release.confidentiality import is_confidential
 from release.domain import check_domain
 from release.dsse import unseal
+from release.excerpt import EVIDENCE_NAME, Excerpt
 from release.manifest import CapPart, CurvePoint, Manifest
 from release.statement import MANIFEST_NAME, Statement, file_digest, parse_statement
-from release.verify.entries import check_entries
+from release.verify.entries import LEDGER_NAME, check_entries, read_evidence, read_lines
 from release.verify.sums import Sums
 from release.verify.table import check_csv, check_parquet
 
@@ -54,10 +55,7 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
         ConfigError: there is no such release.
         VerificationFailed: names the file and what is wrong with it.
     """
-    if not (folder / MANIFEST_NAME).is_file():
-        raise ConfigError(f"{folder} is not a release folder: it has no {MANIFEST_NAME}")
-    payload, signers = unseal((folder / MANIFEST_NAME).read_bytes(), trusted, file=MANIFEST_NAME)
-    statement = parse_statement(payload)
+    statement, signers = _open(folder, trusted)
     manifest = statement.predicate
     _check_files(folder, statement)
     check_attestations(folder, trusted)
@@ -90,6 +88,28 @@ def _measured(columns: int, sums: Sums) -> tuple[str, ...]:
     delta = decimal_above(from_text(sums.settled_delta))
     domains = f"{columns} measured domain{'s follow' if columns > 1 else ' follows'}"
     return (f"{domains} from the settled answers, at delta = {delta}",)
+
+
+def signed_excerpt(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Excerpt:
+    """Return a release's ledger entries and their proof, as a trusted key signed them; nothing else is checked.
+
+    Raises:
+        ConfigError: there is no such release.
+        VerificationFailed: not signed by a trusted key, or changed afterwards.
+    """
+    statement, _ = _open(folder, trusted)
+    listed = {subject.name: subject.digest.sha256 for subject in statement.subject}
+    for name in (LEDGER_NAME, EVIDENCE_NAME):
+        if not (folder / name).is_file() or listed.get(name) != file_digest(folder / name):
+            raise VerificationFailed("this file is missing or was changed after it was signed", file=name)
+    return Excerpt(tuple(read_lines(folder)), read_evidence(folder))
+
+
+def _open(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> tuple[Statement, tuple[str, ...]]:
+    if not (folder / MANIFEST_NAME).is_file():
+        raise ConfigError(f"{folder} is not a release folder: it has no {MANIFEST_NAME}")
+    payload, signers = unseal((folder / MANIFEST_NAME).read_bytes(), trusted, file=MANIFEST_NAME)
+    return parse_statement(payload), signers
 
 
 def _and_constraints(schema: Schema) -> str:
