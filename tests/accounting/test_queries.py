@@ -10,19 +10,24 @@ import pytest
 from accounting import queries
 from accounting.canonical import canonical_bytes
 from accounting.errors import ConfigError, QueryRefused
-from accounting.events import GaussianEvent, SelectionEvent
+from accounting.events import GaussianEvent, SelectionEvent, ThresholdEvent
 from accounting.queries import (
     ESTIMATE_LIMIT,
+    MAX_INTERVALS,
     QUERY_TYPES,
+    Categories,
     Coding,
     Errors,
+    FoundCategories,
     Marginals,
     NoisyErrors,
     NoisyMarginals,
+    NoisyQuantiles,
     NoisyTotal,
     NoisyVotes,
     Placement,
     PrivateTable,
+    Quantiles,
     Select,
     Selected,
     Total,
@@ -113,6 +118,17 @@ def votes(**changes):
     return Votes(**(fields | changes))
 
 
+MEASURED = Schema(
+    table={"name": "measured"},
+    columns=[
+        {"name": COLOUR, "kind": "categorical", "categories": ["red"], "nullable": True},
+        {"name": SIZE, "kind": "integer", "min": 0, "max": 9, "nullable": True},
+        {"name": "age", "kind": "integer", "domain": "measured", "min": 0, "max": 9, "bins": 2, "nullable": True},
+        {"name": "town", "kind": "categorical", "domain": "measured", "other": "other", "nullable": True},
+    ],
+)
+
+
 QUESTIONS = [
     Total(Fraction(5, 2)),
     Marginals(((COLOUR,), (COLOUR, SIZE)), ONE),
@@ -120,6 +136,8 @@ QUESTIONS = [
     select(),
     errors(),
     votes(),
+    Quantiles("age", np.array([[0, 3], [4, 4], [8, 9]]), Fraction(3)),
+    Categories("town", Fraction(3), 7, 5),
 ]
 
 
@@ -129,7 +147,7 @@ def test_the_toy_schema_has_the_cells_that_these_tests_presume():
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: type(question).__name__)
 def test_well_formed_questions_pass(question):
-    check_query(question, SCHEMA)
+    check_query(question, MEASURED if isinstance(question, (Quantiles, Categories)) else SCHEMA)
 
 
 def test_the_closed_set_is_complete():
@@ -143,6 +161,8 @@ def test_the_closed_set_is_complete():
         Selected,
         NoisyErrors,
         NoisyVotes,
+        NoisyQuantiles,
+        FoundCategories,
         Placement,
     }
 
@@ -168,6 +188,8 @@ def test_p17_p22_the_table_of_sensitivities(unit):
     assert question_event(errors(), unit) == GaussianEvent(Fraction(2 * (8 * k) ** 2), Fraction(3))
     assert question_event(votes(), unit) == GaussianEvent(Fraction(2 * k**2), Fraction(3))
     assert question_event(select(), unit) == SelectionEvent(Fraction(1, 2))
+    assert question_event(QUESTIONS[-2], unit) == GaussianEvent(Fraction(k**2), Fraction(3))
+    assert question_event(QUESTIONS[-1], unit) == ThresholdEvent(Fraction(k), Fraction(3), 7, k)
     assert selection_scale(select(), unit) == Fraction(1, 2) / (2 * k * 8 * 3)
 
 
@@ -186,6 +208,10 @@ def test_p12_a_question_states_neither_sensitivity_nor_price():
         "embedding",
         "votes",
         "within",
+        "column",
+        "intervals",
+        "threshold",
+        "most",
     }
 
 
@@ -197,6 +223,8 @@ def test_noise_and_epsilon_are_exact_and_positive(value):
         lambda: errors(variance=value),
         lambda: votes(variance=value),
         lambda: select(epsilon=value),
+        lambda: Quantiles("age", np.array([[0, 1]]), value),
+        lambda: Categories("town", value, 7, 5),
     ):
         with pytest.raises(ConfigError):
             build()
@@ -501,3 +529,75 @@ def test_what_votes_were_built_from_can_change_no_question():
             array[0] = 1
     with pytest.raises(TypeError):
         query.embedding[SIZE] = None
+
+
+INTERVALS = np.array([[0, 3], [4, 4], [8, 9]])
+
+
+@pytest.mark.parametrize(
+    ("intervals", "message"),
+    [
+        ([[0, 1]], "int64 array"),
+        (INTERVALS.astype(np.int32), "int64 array"),
+        (INTERVALS.ravel(), "int64 array"),
+        (np.zeros((1, 3), dtype=np.int64), "int64 array"),
+        (np.zeros((0, 2), dtype=np.int64), "from 1 to"),
+        (np.repeat(np.arange(MAX_INTERVALS + 1), 2).reshape(-1, 2), "from 1 to"),
+        (np.array([[3, 2]]), "disjoint"),
+        (np.array([[0, 3], [3, 4]]), "disjoint"),
+        (np.array([[5, 6], [0, 1]]), "disjoint"),
+    ],
+)
+def test_intervals_are_disjoint_and_increase(intervals, message):
+    with pytest.raises(QueryRefused, match=message):
+        Quantiles("age", intervals, ONE)
+
+
+@pytest.mark.parametrize(("threshold", "most"), [(1, 1), (True, 1), (2.0, 1), (2**40 + 1, 1), (2, 0), (2, True)])
+def test_thresholds_and_how_many_names_leave_are_whole_numbers(threshold, most):
+    with pytest.raises(QueryRefused):
+        Categories("town", ONE, threshold, most)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Quantiles("town", INTERVALS, ONE),
+        Quantiles(SIZE, INTERVALS, ONE),
+        Quantiles("salary", INTERVALS, ONE),
+        Quantiles("age", np.array([[-1, 2]]), ONE),
+        Quantiles("age", np.array([[0, 10]]), ONE),
+        Categories("age", ONE, 7, 5),
+        Categories(COLOUR, ONE, 7, 5),
+    ],
+)
+def test_domains_are_asked_for_of_measured_columns_only(question):
+    with pytest.raises(QueryRefused, match=r"measures|outside the declared limits"):
+        check_query(question, MEASURED)
+
+
+def test_answers_about_domains_are_read_as_they_were_written():
+    asked = Categories("town", ONE, 7, 5)
+    answer = FoundCategories(4, ("Zürich", "京都"), np.array([9, 12]))
+    again = answer_from_bytes(answer_to_bytes(answer), asked, MEASURED, 4)
+    assert (again.names, again.values.tolist(), again.entry) == (answer.names, [9, 12], 4)
+    counts = NoisyQuantiles(4, np.array([-3, 2**40, 0]))
+    again = answer_from_bytes(answer_to_bytes(counts), Quantiles("age", INTERVALS, ONE), MEASURED, 4)
+    assert (again.values.tolist(), again.values.dtype) == ([-3, 2**40, 0], np.int64)
+
+
+def test_what_the_ledger_says_of_questions_about_domains():
+    assert describe_query(Categories("town", Fraction(5, 2), 7, 5)) == {
+        "question": "categories",
+        "column": "town",
+        "threshold": 7,
+        "most": 5,
+        "variance": "5/2",
+    }
+    described = describe_query(Quantiles("age", INTERVALS, ONE))
+    assert described == {
+        "question": "quantiles",
+        "column": "age",
+        "intervals": sha_of(INTERVALS),
+        "variance": "1/1",
+    }
