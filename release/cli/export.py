@@ -42,7 +42,7 @@ def export(
 
     Verifies the release first. Says only what the release's public files and publication.toml say, and gives the same
     bytes for the same release. Writes neither into a release nor over a file; publish the result beside the release's
-    files.
+    folder.
     """
     from release.cli.console import emit
     from release.exports import FORMATS, export_release

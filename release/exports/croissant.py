@@ -64,8 +64,8 @@ def croissant(facts: Facts) -> bytes:
         document["url"] = publication.url
     if publication.license:
         document["license"] = publication.license_url
-    if publication.publishers:
-        parties = [{"@type": "sc:Organization", "name": each.name} for each in publication.publishers]
+    if facts.publishers:
+        parties = [{"@type": "sc:Organization", "name": name} for name in facts.publishers]
         document |= {"creator": parties, "publisher": parties}
     document |= _responsible(facts)
     document["distribution"] = [_file(facts, file) for file in facts.published]
@@ -103,9 +103,8 @@ def _responsible(facts: Facts) -> dict[str, Any]:
 
 
 def _citation(facts: Facts) -> str:
-    publishers = ", ".join(each.name for each in facts.publication.publishers)
-    year = facts.manifest.day[:4]
-    return f"{publishers or facts.manifest.dataset} ({year}): {facts.title}. Release {facts.manifest.release_id}."
+    publishers = ", ".join(facts.publishers) or facts.manifest.dataset
+    return f"{publishers} ({facts.manifest.day[:4]}): {facts.title}. Release {facts.manifest.release_id}."
 
 
 def _file(facts: Facts, file: PublishedFile) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from urllib.parse import quote
 
 from accounting.exact import decimal_above
 from release.auditing import ATTESTATIONS
@@ -35,12 +36,14 @@ class Facts:
     """What an export may say.
 
     Args:
+        folder: the name of the release's folder.
         files: what the release holds.
         report: its report, for words and figures.
         published: every file of the folder, the manifest included, by name.
         publication: what the publisher adds.
     """
 
+    folder: str
     files: ReleaseFiles
     report: Report
     published: tuple[PublishedFile, ...]
@@ -66,6 +69,23 @@ class Facts:
             f"{about}{rows} synthetic rows with the statistics of a private table, made under differential privacy. "
             "No row stands for a real person."
         )
+
+    @property
+    def publishers(self) -> tuple[str, ...]:
+        """Who publishes the release: by publication.toml, else by the release itself."""
+        named = tuple(each.name for each in self.publication.publishers)
+        own = self._about.get("publisher")
+        return named or ((own,) if own else ())
+
+    @property
+    def intended_use(self) -> str | None:
+        """What it is meant for: by publication.toml, else by the release itself."""
+        return self.publication.intended_use or self._about.get("purpose")
+
+    @property
+    def _about(self) -> dict[str, str]:
+        about: dict[str, str] = self.manifest.config.get("about", {})
+        return about
 
     @property
     def manifest_file(self) -> PublishedFile:
@@ -104,8 +124,8 @@ class Facts:
         return found
 
     def address(self, name: str) -> str:
-        """Return where a file is found: beside the export unless the publisher names an address."""
-        return f"{self.publication.files or ''}{name}"
+        """Return where a file is found: in the release's folder beside the export, or where the publisher says."""
+        return f"{self.publication.files or quote(f'{self.folder}/')}{name}"
 
 
 def above(amount: str, digits: int = 4) -> str:
@@ -123,4 +143,4 @@ def read_facts(folder: Path, publication: Publication) -> Facts:
     files = read_release(folder)
     paths = [path for path in sorted(folder.iterdir()) if path.name != ATTESTATIONS]
     published = tuple(PublishedFile(path.name, file_digest(path), path.stat().st_size) for path in paths)
-    return Facts(files, build_report(files), published, publication)
+    return Facts(folder.resolve().name, files, build_report(files), published, publication)

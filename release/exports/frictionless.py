@@ -42,7 +42,7 @@ _BOUNDS = (
 
 
 def data_package(facts: Facts) -> bytes:
-    """Return the release as a Data Package; its files lie beside it, or at the publisher's address.
+    """Return the release as a Data Package; its files lie in the folder beside it, or where the publisher says.
 
     Raises:
         ConfigError: the release holds no CSV, the one table format that every reader of Data Packages knows.
@@ -65,8 +65,8 @@ def data_package(facts: Facts) -> bytes:
         package["homepage"] = publication.url
     if publication.license:
         package["licenses"] = [{"name": publication.license, "path": publication.license_url}]
-    if publication.publishers:
-        package["contributors"] = [{"title": each.name, "roles": ["publisher"]} for each in publication.publishers]
+    if facts.publishers:
+        package["contributors"] = [{"title": name, "roles": ["publisher"]} for name in facts.publishers]
     package["keywords"] = ["synthetic data", "differential privacy"]
     columns = [_field(column) for column in facts.files.schema.columns]
     package["resources"] = [

@@ -28,7 +28,8 @@ def registry_record(facts: Facts) -> bytes:
         ConfigError: the publisher's facts that the registry requires are missing, or PyYAML is not installed.
     """
     publication = facts.publication
-    publication.require("publishers", "intended_use", "region", "authors")
+    needed = ("publishers", "region", "authors")
+    publication.require(*needed, *(() if facts.intended_use else ("intended_use",)))
     return _yaml(
         {
             "url_slug": _slug(facts),
@@ -61,7 +62,7 @@ def _basic(facts: Facts) -> dict[str, Any]:
             {"data_curator_name": each.name, "data_curator_type": each.type} for each in publication.publishers
         ],
         "description": facts.description,
-        "intended_use": publication.intended_use,
+        "intended_use": facts.intended_use,
         "data_product_type": "Synthetic data",
         "data_product_region": publication.region,
     }
@@ -99,7 +100,7 @@ def _privacy_loss(facts: Facts) -> dict[str, Any]:
             f"Exact caps: {part.amount_name} = {part.release_cap.amount} for this release, {part.dataset_cap.amount} "
             "for all releases of the dataset.",
             f"Epsilon follows by {part.source}.",
-            facts.report.strength,
+            str(facts.report.strength),
         ),
     }
 
@@ -148,7 +149,7 @@ def _implementation(facts: Facts) -> dict[str, Any]:
         "utility": _items(
             f"Mean bound on the total variation distance of {report.accuracy.marginals} marginals: "
             f"{report.accuracy.mean_error:.2g}, at {report.accuracy.confidence:.0%} confidence.",
-            *use_sentences(facts)[bool(facts.publication.intended_use) :],
+            *use_sentences(facts)[bool(facts.intended_use) :],
         ),
         "additional_information": _items(
             f"Verify with: {report.verify}",

@@ -46,14 +46,14 @@ class Publication(_Table):
         title: the release's name in a catalogue; default: the table's name, "synthetic".
         description: a sentence or two; default: the schema's description.
         url: the page that presents the release.
-        files: the address under which the release's files lie, ending in ``/``.
+        files: the address under which the release's files lie, ending in ``/``; default: the folder beside the export.
         license: the licence, by its SPDX name or address.
-        intended_use: what the publisher means it for.
+        intended_use: what the publisher means it for; default: the release's own ``purpose``.
         region: the region that the data describe or whose law applies.
         sector: in the deployments registry's terms.
         justification: why this budget, unit and mechanism.
         authors: who fills in the registry's record.
-        publishers: who answers for the release.
+        publishers: who answers for the release; default: the release's own ``publisher``.
     """
 
     title: Text | None = None

@@ -37,5 +37,4 @@ def use_sentences(facts: Facts) -> tuple[str, ...]:
     """Say in sentences what the release is good for."""
     confidence = f"{facts.report.accuracy.confidence:.0%} confidence"
     sentences = [f"{text} ({confidence}): {', '.join(names)}." for text, names in columns_by_use(facts)]
-    intended = facts.publication.intended_use
-    return (*([intended] if intended else []), *sentences)
+    return (*([facts.intended_use] if facts.intended_use else []), *sentences)

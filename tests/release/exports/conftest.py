@@ -129,14 +129,13 @@ def publication(tmp_path):
 
 @pytest.fixture
 def published(tmp_path, publication):
-    """Export a release into a folder that holds its public files too; give the export's path."""
+    """Export a release beside a copy of its folder; give the export's path."""
 
     def publish(folder: Path, kind: ExportFormat, name: str) -> Path:
         place = tmp_path / "public"
         place.mkdir()
         export_release(folder, None, kind=kind, out=place / name, publication=publication)
-        for path in folder.iterdir():
-            shutil.copy(path, place)
+        shutil.copytree(folder, place / folder.name)
         return place / name
 
     return publish

@@ -73,15 +73,15 @@ def test_records_read_back_from_csv_keep_the_texts_that_a_loader_would_misread(r
 def test_every_file_is_listed_with_its_digest_and_size(released, published):
     path = published(released, "croissant", "croissant.json")
     listed = {file["contentUrl"]: file for file in json.loads(path.read_bytes())["distribution"]}
-    assert set(listed) == {file.name for file in released.iterdir()}
+    assert set(listed) == {f"{released.name}/{file.name}" for file in released.iterdir()}
     for file in released.iterdir():
-        assert listed[file.name]["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
-        assert listed[file.name]["contentSize"] == f"{file.stat().st_size} B"
+        assert listed[f"{released.name}/{file.name}"]["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+        assert listed[f"{released.name}/{file.name}"]["contentSize"] == f"{file.stat().st_size} B"
 
 
 def test_a_changed_table_is_not_read(released, published):
     path = published(released, "croissant", "croissant.json")
-    table = path.with_name("synthetic.parquet")
+    table = path.parent / released.name / "synthetic.parquet"
     table.write_bytes(table.read_bytes() + b"\0")
     with pytest.raises(Exception, match=r"synthetic\.parquet") as refused:
         list(mlcroissant.Dataset(jsonld=path).records("rows"))

@@ -53,7 +53,7 @@ def test_frictionless_reads_every_cell_as_the_schema_means_it(released, publishe
 )
 def test_a_cell_outside_the_schema_is_found(released, published, old, new):
     path = published(released, "frictionless", "datapackage.json")
-    table = path.with_name("synthetic.csv")
+    table = path.parent / released.name / "synthetic.csv"
     text = table.read_text(encoding="utf-8")
     assert old in text
     table.write_text(text.replace(old, new, 1), encoding="utf-8", newline="")
@@ -63,7 +63,7 @@ def test_a_cell_outside_the_schema_is_found(released, published, old, new):
 
 def test_a_changed_byte_is_found(released, published):
     path = published(released, "frictionless", "datapackage.json")
-    table = path.with_name("bounds.csv")
+    table = path.parent / released.name / "bounds.csv"
     table.write_bytes(table.read_bytes().replace(b"0.0", b"0.1", 1))
     assert not frictionless.validate(str(path)).valid
 

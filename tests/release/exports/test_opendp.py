@@ -56,12 +56,12 @@ def test_long_texts_are_blocks_and_no_text_is_folded(released, tmp_path, publica
 
 
 def test_what_no_release_knows_is_asked_for(released, tmp_path):
-    with pytest.raises(ConfigError, match=r"publication\.toml.*publishers.*intended_use.*region.*authors"):
+    with pytest.raises(ConfigError, match=r"publication\.toml.*publishers.*region.*authors.*intended_use"):
         export_release(released, None, kind="opendp", out=tmp_path / "stays.yaml")
     assert not (tmp_path / "stays.yaml").exists()
 
 
-def test_a_person_under_gdp(tmp_path, publication):
+def test_a_person_under_gdp_and_what_the_release_says_of_itself(tmp_path, publication):
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     command(workspace, "init", str(workspace))
@@ -72,6 +72,7 @@ def test_a_person_under_gdp(tmp_path, publication):
     )
     config = RELEASE.format(mechanism="independent", formats='["csv"]').replace('rho = "1/4"', "mu = 1")
     config = config.replace('kind = "row"', 'kind = "person"\nid_column = "who"\nmax_rows = 2')
+    config += '[about]\npublisher = "Own office"\npurpose = "Own purpose."\n'
     (workspace / "release.toml").write_text(config, encoding="utf-8")
     (workspace / "private.csv").write_text("who,x\n" + "".join(f"{i},true\n" for i in range(40)), encoding="utf-8")
     command(workspace, "keys", "new")
@@ -87,3 +88,7 @@ def test_a_person_under_gdp(tmp_path, publication):
     assert loss["privacy_unit"] == "Person-level"
     assert "rho" not in loss["privacy_parameters"]
     assert "Gaussian differential privacy" in loss["privacy_parameters_details"]
+    export_release(folder, None, kind="summary", out=tmp_path / "p.md")
+    page = (tmp_path / "p.md").read_text(encoding="utf-8")
+    assert "| Published by | Own office |" in page
+    assert "\nOwn purpose.\n" in page
