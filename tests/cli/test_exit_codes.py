@@ -68,6 +68,15 @@ def test_1_an_unknown_signer(workspace, give):
 
 
 @pytest.mark.parametrize(
+    ("typed", "meant"), [("verfy", "verify"), ("ledger shwo", "show"), ("plan --row-guess 3", "--rows-guess")]
+)
+def test_2_a_misspelt_word_is_answered_with_the_near_one(give, typed, meant):
+    refused = give(typed)
+    assert refused.code == 2
+    assert f"Did you mean '{meant}'" in refused.err
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "",
