@@ -20,9 +20,12 @@ from mechanisms.base import CalibratedMechanism
 from mechanisms.coding import model_sizes
 from mechanisms.mst import MST
 from mechanisms.registry import config_from_table
+from mechanisms.tab_pe.advice import aim_or_tab_pe
+from mechanisms.tab_pe.evolution import TabPE
+from mechanisms.tab_pe.prediction import expected_effort, expected_errors
 from mechanisms.workload import default_degree
 
-COMPARED = ("aim", "aim-gdp", "mst", "independent")
+COMPARED = ("aim", "aim-gdp", "mst", "independent", "tab-pe")
 """The mechanisms that ``side_by_side`` compares, the preferred ones first where errors are equal."""
 
 _MEGABYTE = 10**6
@@ -67,12 +70,17 @@ class _Fitted:
     missing: dict[int, tuple[float, float]]
 
 
-_FITTED = {
+_OF_MARGINALS = {
     "aim": _Fitted(0.60, 0.42, 0.2, {1: (0.0, 0.0), 2: (0.005, 1.9), 3: (0.015, 5.5)}),
     "aim-gdp": _Fitted(0.62, 0.48, 0.2, {1: (0.0, 0.0), 2: (0.005, 1.9), 3: (0.015, 5.5)}),
     "mst": _Fitted(0.72, 0.62, 0.03, {1: (0.0, 0.0), 2: (0.04, 1.5), 3: (0.09, 3.0)}),
     "independent": _Fitted(0.75, 0.75, 0.0, {1: (0.0, 0.0), 2: (0.095, 1.5), 3: (0.19, 3.0)}),
 }
+
+
+def measures_one_ways(kind: str) -> bool:
+    """Say whether a mechanism asks for every one-way marginal in its first question."""
+    return kind in _OF_MARGINALS
 
 
 def predict(kind: str, mechanism: CalibratedMechanism, schema: Schema, unit: PrivacyUnit, rows: int) -> Prediction:
@@ -85,7 +93,12 @@ def predict(kind: str, mechanism: CalibratedMechanism, schema: Schema, unit: Pri
         unit: the privacy unit.
         rows: a public guess of the number of rows, at least 1.
     """
-    fitted = _FITTED[kind]
+    degree = min(default_degree(len(schema.columns)), len(schema.columns))
+    if isinstance(mechanism, TabPE):
+        one_way, workload = expected_errors(mechanism, schema, unit, rows, degree)
+        seconds, needed = expected_effort(mechanism, len(schema.columns), rows)
+        return Prediction(kind, seconds, _MEGABYTES_START + needed / _MEGABYTE, one_way, workload, degree)
+    fitted = _OF_MARGINALS[kind]
     sizes = {column.name: column.cells for column in schema.columns}
     if isinstance(mechanism, (Adaptive, MST)):
         sizes = model_sizes(schema, mechanism.config.bins)
@@ -98,7 +111,6 @@ def predict(kind: str, mechanism: CalibratedMechanism, schema: Schema, unit: Pri
     binned = floor + fitted.binned * _mean(
         _kept(sqrt(column.cells * sizes[column.name]) * noise) for column in schema.columns
     )
-    degree = min(default_degree(len(sizes)), len(sizes))
     constant, falling = fitted.missing[degree]
     held = (1 - min(1.0, constant + falling / sqrt(rows))) * max(0.0, 1 - binned) ** degree
     seconds, megabytes = _effort(mechanism, sizes, rows)
@@ -125,14 +137,23 @@ def side_by_side(cap: Cap, unit: PrivacyUnit, schema: Schema, rows: int) -> tupl
     return tuple(predictions)
 
 
-def advise(predictions: tuple[Prediction, ...]) -> tuple[str, str]:
-    """Return the mechanism to take and one sentence why: the smallest workload error, the preferred one within 5 %."""
+def advise(schema: Schema, predictions: tuple[Prediction, ...]) -> tuple[str, str]:
+    """Return the mechanism to take and one sentence why.
+
+    It is tab-pe where the schema speaks for structure that marginals do not hold, which no error here shows; otherwise
+    the one of the smallest workload error, the preferred one within 5 %. Without predictions, for lack of a guess of
+    the number of rows, the schema decides alone.
+    """
+    spoken_for, order = aim_or_tab_pe(schema)
+    if not predictions or spoken_for in {item.kind for item in predictions} - {"aim"}:
+        return spoken_for, order
     best = min(prediction.workload_error for prediction in predictions)
     taken = next(item for item in predictions if item.workload_error <= best * 1.05)
     others = ", ".join(f"{item.workload_error:.3f} with {item.kind}" for item in predictions if item is not taken)
     return taken.kind, (
         f"its expected error on {taken.degree}-way marginals is {taken.workload_error:.3f}"
         + (f", against {others}" if others else "")
+        + (f"; {order}" if spoken_for == "aim" else "")
     )
 
 

@@ -8,8 +8,7 @@ from accounting.budget import Law, cap
 from accounting.errors import BudgetRefused
 from accounting.events import gaussian_variance
 from accounting.exact import decimal_below, to_text
-from mechanisms.predict import COMPARED, Prediction, advise, predict, side_by_side
-from mechanisms.tab_pe.advice import aim_or_tab_pe
+from mechanisms.predict import Prediction, advise, measures_one_ways, predict, side_by_side
 from release.amounts import cost_text, delta_text, left_text
 from release.prepared import Prepared
 
@@ -73,8 +72,7 @@ class ReleasePlan:
         columns: the expected one-way errors; empty for a mechanism that measures other marginals.
         rows: the public guess of the number of rows, or None.
         predictions: what each mechanism is expected to take and to give; empty without a guess.
-        advice: the mechanism to take and why, or None without a guess.
-        order: which of aim and tab-pe the schema speaks for, and why.
+        advice: the mechanism to take, and why.
     """
 
     dataset: str
@@ -92,8 +90,7 @@ class ReleasePlan:
     columns: tuple[ColumnError, ...]
     rows: int | None
     predictions: tuple[Prediction, ...]
-    advice: tuple[str, str] | None
-    order: tuple[str, str]
+    advice: tuple[str, str]
 
     @property
     def fits(self) -> bool:
@@ -167,14 +164,13 @@ def plan_release(prepared: Prepared, rows_guess: int | None = None) -> ReleasePl
         columns=_column_errors(prepared, rows),
         rows=rows,
         predictions=predictions,
-        advice=advise(predictions) if predictions else None,
-        order=aim_or_tab_pe(prepared.schema),
+        advice=advise(prepared.schema, predictions),
     )
 
 
 def _column_errors(prepared: Prepared, rows: int | None) -> tuple[ColumnError, ...]:
     columns = prepared.schema.columns
-    if prepared.config.mechanism_kind not in COMPARED:
+    if not measures_one_ways(prepared.config.mechanism_kind):
         return ()
     # These mechanisms measure every one-way marginal in their first question, of sensitivity k·√columns.
     plan, k = prepared.mechanism.plan, prepared.unit.max_rows

@@ -35,7 +35,7 @@ def plan_text(plan: ReleasePlan) -> str:
         parts.append(_errors(plan))
     if plan.predictions:
         parts.append(_predictions(plan))
-    parts.append(f"Between aim and tab-pe the schema speaks for {plan.order[0]}: {plan.order[1]}.")
+    parts.append(f"Advised is {plan.advice[0]}: {plan.advice[1]}.")
     return "\n\n".join(parts)
 
 
@@ -72,8 +72,7 @@ def plan_document(plan: ReleasePlan) -> dict[str, object]:
         ],
         "rows_guess": plan.rows,
         "predictions": [asdict(prediction) for prediction in plan.predictions],
-        "order": {"mechanism": plan.order[0], "reason": plan.order[1]},
-        "advice": None if plan.advice is None else {"mechanism": plan.advice[0], "reason": plan.advice[1]},
+        "advice": {"mechanism": plan.advice[0], "reason": plan.advice[1]},
     }
 
 
@@ -104,7 +103,4 @@ def _predictions(plan: ReleasePlan) -> str:
         for item in plan.predictions
     ]
     text = f"Expected for {plan.rows} rows on one core, by public facts alone:\n"
-    text += table(("mechanism", "time", "memory", "1-way error", f"{degree}-way error"), rows)
-    if plan.advice is not None:
-        text += f"\nOf these, {plan.advice[0]} is advised: {plan.advice[1]}."
-    return text
+    return text + table(("mechanism", "time", "memory", "1-way error", f"{degree}-way error"), rows)
