@@ -24,6 +24,7 @@ VERSION_MESSAGE = "%(prog)s %(version)s"
         "approve": ("release.cli.approve:approve", "Add an approver's signature to a release."),
         "sample": ("release.cli.sample:sample", "Draw more rows from a release's model; spends nothing."),
         "report": ("release.cli.report:report", "Make a release's report again from its own files."),
+        "compare": ("release.cli.compare:compare", "Put releases of one table side by side."),
         "export": ("release.cli.export:export", "Write a release down for a catalogue or a portal."),
         "ledger": ("release.cli.ledger:ledger", "Open budgets and look at what was spent."),
         "keys": ("release.cli.keys:keys", "Make signing keys."),

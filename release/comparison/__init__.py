@@ -1,0 +1,1 @@
+"""Several releases side by side: error against ε, by mechanism, with the spread over runs."""
