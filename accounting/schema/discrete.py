@@ -18,6 +18,11 @@ from accounting.schema.typed import Spelled, plain_values
 MOST_FOUND = 1000
 """The most categories that are found in a column whose categories are measured, unless it declares ``most``."""
 
+_NEEDS_OTHER = (
+    'domain = "measured" needs other = "…", the category that stands for every name not found; undeclared = "other" '
+    'and unicode = "NFC" go with it by themselves'
+)
+
 
 class CategoricalColumn(Column):
     """A column whose values are the declared texts, in the declared order.
@@ -48,7 +53,9 @@ class CategoricalColumn(Column):
     @model_validator(mode="before")
     @classmethod
     def _measured_defaults(cls, keys: Any) -> Any:  # noqa: ANN401  # pydantic checks each key afterwards
-        if isinstance(keys, dict) and keys.get("domain") == "measured" and "other" in keys:
+        if isinstance(keys, dict) and keys.get("domain") == "measured":
+            if not isinstance(keys.get("other"), str):
+                raise SchemaError(_NEEDS_OTHER, column=str(keys.get("name")))
             defaults = {"categories": [keys["other"]], "undeclared": "other", "unicode": "NFC", "most": MOST_FOUND}
             return {**defaults, **keys}
         return keys
@@ -161,11 +168,7 @@ class CategoricalColumn(Column):
 
     def _check_measured(self) -> None:
         if self.is_measured and (self.undeclared != "other" or self.unicode is None or self.most is None):
-            raise SchemaError(
-                'domain = "measured" needs other = "…", the category that stands for every name not found, '
-                'and undeclared = "other"',
-                column=self.name,
-            )
+            raise SchemaError(_NEEDS_OTHER, column=self.name)
         if self.most is not None and not self.is_measured:
             raise SchemaError('most belongs to domain = "measured"', column=self.name)
         for text in (*self.categories, *self.null_strings) if self.unicode else ():
