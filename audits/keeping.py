@@ -8,9 +8,9 @@ from typing import Self, TextIO
 
 from accounting.canonical import Json
 from accounting.errors import ConfigError
-from audits.transcript.runs import CHUNK, Observation, from_row, to_row
+from audits.transcript.runs import CHUNK, TwoRuns, from_row, to_row
 
-FORMAT = "dprelease/audit-runs/1"
+FORMAT = "dprelease/audit-runs/2"
 
 
 class Kept:
@@ -21,7 +21,7 @@ class Kept:
         found: what an earlier audit kept in it, chunks by pair.
     """
 
-    def __init__(self, path: Path | None, found: dict[str, list[list[Observation]]]) -> None:
+    def __init__(self, path: Path | None, found: dict[str, list[list[TwoRuns]]]) -> None:
         self._path = path
         self._found = found
         self._file: TextIO | None = None
@@ -45,12 +45,13 @@ class Kept:
         lines = whole.splitlines()
         if not lines or lines[0] != head:
             raise ConfigError(f"{path} keeps the runs of another audit: choose another file")
-        found: dict[str, list[list[Observation]]] = {}
+        found: dict[str, list[list[TwoRuns]]] = {}
         try:
             for line in lines[1:]:
                 entry = json.loads(line)
                 chunk = [from_row(row) for row in entry["runs"]]
-                if len(chunk) != 2 * CHUNK or not all(math.isfinite(seen.log_ratio) for seen in chunk):
+                ratios = [side.log_ratio for two in chunk for side in (two.absent, two.present)]
+                if len(chunk) != CHUNK or not all(map(math.isfinite, ratios)):
                     raise ValueError("not a chunk")  # noqa: TRY301 - one message for every kind of damage
                 found.setdefault(str(entry["pair"]), []).append(chunk)
         except (ValueError, KeyError, TypeError):
@@ -58,14 +59,14 @@ class Kept:
         path.write_text(whole, encoding="utf-8")
         return cls(path, found)
 
-    def chunks(self, pair: str) -> list[list[Observation]]:
+    def chunks(self, pair: str) -> list[list[TwoRuns]]:
         """Return the chunks kept of a pair, in order."""
         return self._found.get(pair, [])
 
-    def add(self, pair: str, chunk: list[Observation]) -> None:
+    def add(self, pair: str, chunk: list[TwoRuns]) -> None:
         """Keep one more chunk."""
         if self._file is not None:
-            entry = {"pair": pair, "runs": [to_row(seen) for seen in chunk]}
+            entry = {"pair": pair, "runs": [to_row(two) for two in chunk]}
             self._file.write(json.dumps(entry) + "\n")
             self._file.flush()
 

@@ -1,8 +1,7 @@
 """Audit a configured mechanism on planted tables: transcripts, record and replay, samplers, and synthetic rows alone.
 
-One significance covers the whole verdict. Half of it pays for stopping early: each pair has an anytime-valid process.
-The other half pays for the tests at the planned number of runs, by Holm's procedure. Record and replay is exact and
-costs none.
+One significance covers the whole verdict, by Holm's procedure over all p-values. Those of the transcripts hold at any
+time, so that a pair may stop as soon as a claim is surely falsified. Record and replay is exact and costs none.
 """
 
 import math
@@ -12,6 +11,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
+import numpy as np
+
 from accounting.budget import Cap
 from accounting.canonical import Json
 from accounting.exact import to_text
@@ -19,23 +20,16 @@ from accounting.planted import Entropy, OsEntropy, SeededEntropy
 from accounting.queries import Select
 from accounting.schema import Schema
 from accounting.unit import NEIGHBOURING, PrivacyUnit, unit_to_json
+from audits.betting import Bets, p_value
 from audits.claims import Claim, claims_of
 from audits.document import AuditDocument, BlackBoxPart, ClaimPart, GoodnessPart, PairPart, ReplayPart
 from audits.goodness import Goodness, gaussian_fit, selection_fit
 from audits.keeping import Kept
 from audits.pairs import Pair, worst_case_pairs
 from audits.replay import ReplayReport, record, record_and_replay
-from audits.statistics import (
-    ErrorCounts,
-    ErrorProcess,
-    claim_p_value,
-    holm,
-    mu_lower_bound,
-    mu_lower_bound_apart,
-    power_against,
-    runs_for_ratio,
-)
-from audits.transcript.runs import CHUNK, Experiment, Observation, observe
+from audits.statistics import ErrorCounts, holm, mu_lower_bound_apart
+from audits.transcript.runs import CHUNK, Bench, Experiment, TwoRuns, observe
+from audits.transcript.testing import PairTest, Trial, errors_of, power_against
 from mechanisms.base import CalibratedMechanism, MechanismConfig
 
 Level = Literal["quick", "thorough"]
@@ -47,9 +41,14 @@ SIGNIFICANCE = 0.05
 MOST_COLUMNS = 3
 _LEAST_RUNS = 4 * CHUNK
 _MAIN_SHARE = 0.7
-_RATIO: dict[Level, float] = {"quick": 0.9, "thorough": 0.95}
+_RATIO: dict[Level, float] = {"quick": 0.9, "thorough": 0.96}
 _DRAWS: dict[Level, tuple[int, int]] = {"quick": (40_000, 300), "thorough": (2_000_000, 5_000)}
 _TRAINING = 5
+_SAY_EVERY = 20
+_TRIAL_RUNS = 60
+_TRIAL_SECONDS = 6.0
+_OTHER_TESTS = 4
+"""At most so many p-values of synthetic rows and samplers share the significance with those of the transcripts."""
 
 Say = Callable[[str], None]
 
@@ -134,9 +133,8 @@ def audit_mechanism(
     with Kept.open(keep, subject_digest(subject, schema)) as kept:
         for pair, count in zip(pairs, planned, strict=True):
             experiment = Experiment(mechanism, subject.cap, pair, seed)
-            observed = _observe(experiment, count, claims, len(pairs), processes, kept, say)
-            tests.append(observed)
-    black_box = _black_box(tests[0].pair, tests[0].observations, claims)
+            tests.append(_observe(experiment, count, claims, len(pairs), processes, kept, say))
+    black_box = _black_box(tests[0].pair, tests[0].runs, claims)
     return _judge(subject, level, schema, claims, tests, black_box, replays, fits)
 
 
@@ -153,16 +151,13 @@ def subject_digest(subject: Subject, schema: Schema) -> dict[str, Json]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Observed:
-    """The runs of one pair."""
+    """The runs of one pair and what they say."""
 
     pair: str
     planned: int
-    observations: list[Observation]
-    early: frozenset[str]
-
-    @property
-    def errors(self) -> ErrorCounts:
-        return _errors(self.observations, lambda seen: seen.guessed)
+    runs: list[TwoRuns]
+    test: PairTest
+    stopped_early: bool
 
 
 def _plan_runs(  # noqa: PLR0917 - the parts of one audit, each once
@@ -176,86 +171,93 @@ def _plan_runs(  # noqa: PLR0917 - the parts of one audit, each once
     say: Say,
 ) -> list[int]:
     """Return the runs a side of each pair, fixed before any of them is seen."""
-    mu = claims[0].value
-    wanted = runs_for_ratio(mu, _RATIO[level], SIGNIFICANCE, 0.95)
-    experiment = Experiment(mechanism, release_cap, pairs[0])
-    experiment.chunk(0, 1)
-    begin = time.perf_counter()
-    experiment.chunk(0, 4)
-    seconds = (time.perf_counter() - begin) / 4 / processes
+    trial = try_out(Experiment(mechanism, release_cap, pairs[0]), claims[0])
+    wanted = trial.pairs_for_ratio(claims[0], _RATIO[level], SIGNIFICANCE, 0.95)
+    seconds = trial.seconds / processes
     affordable = int(SECONDS[level] / seconds)
     main = runs or max(_LEAST_RUNS, min(wanted, int(affordable * _MAIN_SHARE)))
     main = -(-main // CHUNK) * CHUNK
     least = CHUNK if runs else _LEAST_RUNS
     side = max(least, int(main * (1 - _MAIN_SHARE) / _MAIN_SHARE / (len(pairs) - 1)) // CHUNK * CHUNK)
+    minutes = seconds * (main + side * (len(pairs) - 1)) / 60
     say(
-        f"{wanted} runs a side would bound mu at {_RATIO[level]:.0%} of {mu:.4g} with 95 % power; {main} a side on the "
-        f"main pair and {side} on each other fit: about {seconds * (main + side * (len(pairs) - 1)) / 60:.1f} minutes"
+        f"{main} runs a side on the main pair and {side} on each other: about {minutes:.1f} minutes. By trial runs, "
+        f"which do not count, {wanted} bound mu at {_RATIO[level]:.0%} of the pair's {trial.value:.4g} with 95 % power"
     )
     return [main, *[side] * (len(pairs) - 1)]
 
 
+def try_out(experiment: Experiment, claim: Claim) -> Trial:
+    """Run a mechanism a few times, to plan by."""
+    bench = Bench(experiment)
+    bench.two_runs(0)
+    begin, runs = time.perf_counter(), [bench.two_runs(0)]
+    while len(runs) < _TRIAL_RUNS and time.perf_counter() - begin < _TRIAL_SECONDS:
+        runs.append(bench.two_runs(len(runs)))
+    if len(runs) == 1:
+        runs.append(bench.two_runs(1))
+    return Trial.of(runs, (time.perf_counter() - begin) / len(runs), claim)
+
+
 def _observe(  # noqa: PLR0917 - the parts of one audit, each once
     experiment: Experiment,
-    runs: int,
+    planned: int,
     claims: tuple[Claim, ...],
     pairs: int,
     processes: int,
     kept: Kept,
     say: Say,
 ) -> _Observed:
-    """Run one pair to its planned number of runs, or until a claim is falsified at any time."""
+    """Run one pair to its planned number of runs, or until a claim is falsified whatever the other tests say."""
     name = experiment.pair.name
-    processing = {
-        claim.name: ErrorProcess(claim.least_error_rate, SIGNIFICANCE / 2 / pairs / len(claims)) for claim in claims
-    }
-    observations: list[Observation] = []
+    test = PairTest(claims, planned, SIGNIFICANCE)
+    surely = SIGNIFICANCE / (pairs * len(claims) + _OTHER_TESTS)
+    runs: list[TwoRuns] = []
 
-    def take(chunk: list[Observation]) -> bool:
-        observations.extend(chunk)
-        for absent, present in zip(chunk[::2], chunk[1::2], strict=True):
-            for process in processing.values():
-                process.add(int(absent.guessed) + int(not present.guessed))
-        return any(process.rejects for process in processing.values())
+    def take(chunk: list[TwoRuns]) -> bool:
+        runs.extend(chunk)
+        test.add(chunk)
+        return any(test.p_value(claim) <= surely for claim in claims)
 
-    done = kept.chunks(name)[: runs // CHUNK]
-    stopped = False
+    done = kept.chunks(name)[: planned // CHUNK]
+    falsified = False
     for chunk in done:
-        stopped = take(chunk) or stopped
-    if not stopped:
-        chunks = range(len(done), runs // CHUNK)
-        for number, chunk in observe(experiment, chunks, processes=processes):
+        falsified = take(chunk) or falsified
+    if not falsified:
+        for number, chunk in observe(experiment, range(len(done), planned // CHUNK), processes=processes):
             kept.add(name, chunk)
-            if take(chunk):
+            falsified = take(chunk)
+            if falsified:
                 break
-            if number % 20 == 19:
-                say(f"{name}: {(number + 1) * CHUNK} of {runs} runs a side")
-    early = frozenset(claim for claim, process in processing.items() if process.rejects)
-    return _Observed(name, runs, observations, early)
+            if number % _SAY_EVERY == _SAY_EVERY - 1:
+                say(f"{name}: {(number + 1) * CHUNK} of {planned} runs a side")
+    return _Observed(name, planned, runs, test, stopped_early=falsified and len(runs) < planned)
 
 
-def _black_box(pair: str, observations: list[Observation], claims: tuple[Claim, ...]) -> BlackBoxPart:
+def _black_box(pair: str, runs: list[TwoRuns], claims: tuple[Claim, ...]) -> BlackBoxPart:
     """Choose a threshold on the first fifth of the runs and test with the others."""
-    size = len(observations) // 2 // _TRAINING * 2
-    training, testing = observations[:size], observations[size:]
-    values = sorted({seen.alike for seen in training})
-    best = min(values, key=lambda value: _errors(training, lambda seen: seen.alike >= value).errors)
-    errors = _errors(testing, lambda seen: seen.alike >= best)
+    size = len(runs) // _TRAINING
+    training, testing = runs[:size], runs[size:]
+    values = sorted({side.alike for two in training for side in (two.absent, two.present)})
+    best = min(values, key=lambda value: sum(_alike_errors(training, value)))
+    bets = Bets(len(testing), SIGNIFICANCE)
+    bets.add(np.array([sum(_alike_errors([two], best)) for two in testing], dtype=np.float64) / 2)
+    false_positives, false_negatives = _alike_errors(testing, best)
+    errors = ErrorCounts(len(testing), false_positives, false_negatives)
     return BlackBoxPart(
         pair=pair,
-        training_runs_each_side=size // 2,
+        training_runs_each_side=size,
         runs_each_side=errors.runs,
         false_positives=errors.false_positives,
         false_negatives=errors.false_negatives,
-        lower_bound=mu_lower_bound(errors, SIGNIFICANCE),
-        p_value=claim_p_value(errors, max(claim.least_error_rate for claim in claims)),
+        lower_bound=mu_lower_bound_apart(errors, SIGNIFICANCE),
+        p_value=p_value(bets.log_wealth(max(claim.least_error_rate for claim in claims))),
     )
 
 
-def _errors(observations: list[Observation], present: Callable[[Observation], bool]) -> ErrorCounts:
-    positives = sum(present(seen) for seen in observations if not seen.present)
-    negatives = sum(not present(seen) for seen in observations if seen.present)
-    return ErrorCounts(len(observations) // 2, positives, negatives)
+def _alike_errors(runs: list[TwoRuns], threshold: float) -> tuple[int, int]:
+    """Count the errors of guessing "present" from so large a share of rows like the unit's on."""
+    return sum(two.absent.alike >= threshold for two in runs), sum(two.present.alike < threshold for two in runs)
 
 
 def _fits(
@@ -281,13 +283,13 @@ def _judge(  # noqa: PLR0917 - the parts of one audit, each once
     replays: list[ReplayReport],
     fits: list[Goodness],
 ) -> AuditDocument:
-    p_values = [[claim_p_value(test.errors, claim.least_error_rate) for claim in claims] for test in tests]
+    p_values = [[test.test.p_value(claim) for claim in claims] for test in tests]
     flat = [p_value for row in p_values for p_value in row] + [black_box.p_value] + [fit.p_value for fit in fits]
-    rejected = list(holm(flat, SIGNIFICANCE / 2))
+    rejected = list(holm(flat, SIGNIFICANCE))
     parts = []
     for index, (test, row) in enumerate(zip(tests, p_values, strict=True)):
         own = rejected[index * len(claims) : (index + 1) * len(claims)]
-        parts.append(_pair_part(test, claims, row, falsified=any(own) or bool(test.early)))
+        parts.append(_pair_part(test, claims, row, falsified=any(own)))
     goodness = tuple(
         GoodnessPart(
             sampler=fit.sampler,
@@ -297,7 +299,7 @@ def _judge(  # noqa: PLR0917 - the parts of one audit, each once
         )
         for fit, bad in zip(fits, rejected[len(rejected) - len(fits) :], strict=True)
     )
-    falsified = any(rejected) or any(test.early for test in tests) or any(report.violations for report in replays)
+    falsified = any(rejected) or any(report.violations for report in replays)
     return AuditDocument(
         level=level,
         mechanism={"kind": subject.kind, **subject.config.to_json()},
@@ -327,26 +329,26 @@ def _judge(  # noqa: PLR0917 - the parts of one audit, each once
     )
 
 
-def _pair_part(test: _Observed, claims: tuple[Claim, ...], p_values: list[float], *, falsified: bool) -> PairPart:
-    errors, seen = test.errors, test.observations
-    value = math.sqrt(sum(one.value for one in seen) / len(seen))
-    bound = mu_lower_bound(errors, SIGNIFICANCE)
-    claimed = claims[0].value
+def _pair_part(observed: _Observed, claims: tuple[Claim, ...], p_values: list[float], *, falsified: bool) -> PairPart:
+    sides = [side for two in observed.runs for side in (two.absent, two.present)]
+    errors = errors_of(observed.runs)
+    value = math.sqrt(sum(side.value for side in sides) / len(sides))
+    bound, claimed = observed.test.lower_bound(), claims[0].value
     return PairPart(
-        pair=test.pair,
+        pair=observed.pair,
         runs_each_side=errors.runs,
-        planned_runs_each_side=test.planned,
+        planned_runs_each_side=observed.planned,
         false_positives=errors.false_positives,
         false_negatives=errors.false_negatives,
         lower_bound=bound,
         lower_bound_apart=mu_lower_bound_apart(errors, SIGNIFICANCE),
         claimed_mu=claimed,
         pair_value=value,
-        charged_mu=math.sqrt(sum(one.mu_squared for one in seen) / len(seen)),
+        charged_mu=math.sqrt(sum(side.mu_squared for side in sides) / len(sides)),
         bound_over_value=bound / value if value > 0 else None,
         value_over_claim=value / claimed,
-        power=power_against(2 * value, claimed, test.planned, SIGNIFICANCE / 2 / len(claims)),
+        power=power_against(2 * value, claimed, observed.planned, SIGNIFICANCE),
         p_values={claim.name: p_value for claim, p_value in zip(claims, p_values, strict=True)},
-        stopped_early=bool(test.early),
+        stopped_early=observed.stopped_early,
         verdict="falsified" if falsified else "not falsified",
     )

@@ -1,5 +1,6 @@
 """A handle that notes every question and answer, in order: what record-and-replay and likelihood ratios work on."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,10 +21,12 @@ class RecordingTable:
 
     Args:
         table: answers the questions.
+        before: called before each question is passed on.
     """
 
-    def __init__(self, table: PrivateTable) -> None:
+    def __init__(self, table: PrivateTable, before: Callable[[], None] = lambda: None) -> None:
         self._table = table
+        self._before = before
         self.steps: list[Step] = []
 
     @property
@@ -38,6 +41,7 @@ class RecordingTable:
 
     def ask(self, query: Query) -> Answer:
         """Pass the question on and note it with its answer; a refused question is not noted."""
+        self._before()
         answer = self._table.ask(query)
         self.steps.append(Step(query, answer))
         return answer

@@ -43,9 +43,13 @@ class Report:
         sys.exit(0 if all(row["holds"] for row in self.bars.values()) else 1)
 
 
-def arguments(description: str, options: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read ``--quick`` and ``--out FILE``."""
+def arguments(
+    description: str, options: Sequence[str] | None = None, *, kinds: Sequence[str] = ()
+) -> argparse.Namespace:
+    """Read ``--quick``, ``--out FILE`` and, where a benchmark has kinds of runs, ``--kind KIND``, repeatable."""
     parser = argparse.ArgumentParser(description=description)
+    if kinds:
+        parser.add_argument("--kind", action="append", choices=kinds, help="only these; default: all")
     parser.add_argument("--quick", action="store_true", help="finish in under 50 s on 2 cores, checking what fits")
     parser.add_argument("--out", type=Path, help="write all figures to this JSON file")
     return parser.parse_args(options)

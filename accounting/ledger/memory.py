@@ -46,6 +46,18 @@ class MemoryStore:
         self._salts: list[Salt] = []
         self._checkpoints: list[tuple[int, str]] = []
 
+    def copy(self) -> "MemoryStore":
+        """Return a store of the same entries that goes on by itself: audits open thousands of equal ledgers."""
+        store = MemoryStore()
+        store.identity, store._date = self.identity, self._date
+        store._drafts, store._entries, store._hashes = [*self._drafts], [*self._entries], [*self._hashes]
+        store._heads, store._datasets, store._releases = {**self._heads}, {**self._datasets}, {**self._releases}
+        store._totals, store._answers = {**self._totals}, {**self._answers}
+        store._questions = {release: {**asked} for release, asked in self._questions.items()}
+        store._standings = {label: [*said] for label, said in self._standings.items()}
+        store._salts, store._checkpoints = [*self._salts], [*self._checkpoints]
+        return store
+
     def read(self) -> Self:
         """Open a view: the store itself, behind its lock."""
         return self

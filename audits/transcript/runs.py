@@ -9,15 +9,16 @@ from multiprocessing import get_context
 import numpy as np
 
 from accounting.budget import Cap
-from accounting.planted import Entropy, OsEntropy, SeededEntropy, planted_table
+from accounting.planted import OsEntropy, Planted, SeededEntropy
 from audits.pairs import Pair
 from audits.recording import RecordingTable
 from audits.transcript.likelihood import Evidence, Replay
+from audits.transcript.shared import SharedWords
 from mechanisms.base import CalibratedMechanism
 from mechanisms.table import SyntheticTable
 
 CHUNK = 25
-"""Runs a side that are handed to a process at once, and kept at once in the file by which an audit is continued."""
+"""Pairs of runs that are handed to a process at once, and kept at once in the file by which an audit is continued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +26,26 @@ class Observation:
     """What one run shows.
 
     Args:
-        present: whether the unit was in the table.
         log_ratio: the transcript's log-likelihood ratio, present against absent.
-        guessed: what the test at threshold 0 says; ties are split at random.
+        guessed: whether the test at threshold 0 says "present"; ties are split at random.
         value: the pair's own μ² in this run.
         mu_squared: Σμ² charged.
         alike: the share of synthetic rows that equal the unit's first row, for the black-box test.
     """
 
-    present: bool
     log_ratio: float
     guessed: bool
     value: float
     mu_squared: float
     alike: float
+
+
+@dataclass(frozen=True, slots=True)
+class TwoRuns:
+    """Two runs with the same randomness: one without the unit in the table, one with it."""
+
+    absent: Observation
+    present: Observation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,36 +64,61 @@ class Experiment:
     pair: Pair
     seed: int | None = None
 
-    def chunk(self, number: int, size: int = CHUNK) -> list[Observation]:
-        """Run ``size`` times on each table, by turns."""
-        replay = Replay(self.pair)
-        indices = range(number * size, (number + 1) * size)
-        return [self._observe(replay, index, present=present) for index in indices for present in (False, True)]
+    def chunk(self, number: int, size: int = CHUNK) -> list[TwoRuns]:
+        """Run ``size`` times on each table."""
+        bench = Bench(self)
+        return [bench.two_runs(index) for index in range(number * size, (number + 1) * size)]
 
-    def _observe(self, replay: Replay, index: int, *, present: bool) -> Observation:
-        seed = None if self.seed is None else (self.seed << 32) + 2 * index + present
-        rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
-        entropy = OsEntropy() if seed is None else SeededEntropy(seed)
-        evidence, synthetic = self.one_run(replay, rng, entropy, present=present)
+
+class Bench:
+    """An experiment set up in one process: its tables and its replay, made ready once.
+
+    Args:
+        experiment: what to run.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.replay = Replay(experiment.pair)
+        self._entropy = OsEntropy()
+        self._target = unit_cells(experiment.pair)
+        pair = experiment.pair
+        self._absent, self._present = (
+            Planted(pair.schema, rows.ticks, pair.unit, experiment.cap, ids=rows.ids)
+            for rows in (pair.absent, pair.present)
+        )
+
+    def use_one_table(self, *, present: bool) -> None:
+        """Run on one table only from now on: nothing tells the two runs apart, as null audits want it."""
+        self._absent = self._present = self._present if present else self._absent
+
+    def two_runs(self, index: int) -> TwoRuns:
+        """Run once without the unit and once with it, with the same words and the same public seed."""
+        seed = self.experiment.seed
+        public = secrets.randbits(128) if seed is None else (seed << 32) + index
+        words = SharedWords(self._entropy if seed is None else SeededEntropy(public))
+        return TwoRuns(self._observe(self._absent, words, public), self._observe(self._present, words, public))
+
+    def _observe(self, planted: Planted, words: SharedWords, public: int) -> Observation:
+        rng = np.random.default_rng(public)
+        evidence, synthetic = self.one_run(planted, rng, words)
         guessed = evidence.log_ratio > 0 or (evidence.log_ratio == 0 and bool(rng.integers(2)))
-        alike = share_alike(synthetic, self.pair)
-        return Observation(present, evidence.log_ratio, guessed, evidence.value, evidence.mu_squared, alike)
+        alike = share_alike(synthetic, self._target)
+        return Observation(evidence.log_ratio, guessed, evidence.value, evidence.mu_squared, alike)
 
     def one_run(
-        self, replay: Replay, rng: np.random.Generator, entropy: Entropy, *, present: bool
+        self, planted: Planted, rng: np.random.Generator, words: SharedWords
     ) -> tuple[Evidence, SyntheticTable]:
         """Run once and weigh the transcript."""
-        rows = self.pair.present if present else self.pair.absent
-        table = RecordingTable(
-            planted_table(self.pair.schema, rows.ticks, self.pair.unit, self.cap, entropy=entropy, ids=rows.ids)
-        )
-        result = self.mechanism.run(table, rng)
-        return replay.weigh(table.steps), result.synthetic
+        words.begin()
+        table = RecordingTable(planted.open(words), words.next_question)
+        result = self.experiment.mechanism.run(table, rng)
+        return self.replay.weigh(table.steps), result.synthetic
 
 
 def observe(
     experiment: Experiment, chunks: Iterable[int], *, processes: int = 1
-) -> Iterator[tuple[int, list[Observation]]]:
+) -> Iterator[tuple[int, list[TwoRuns]]]:
     """Yield every chunk's number and observations, in order; in processes of their own where there are several."""
     if processes == 1:
         for number in chunks:
@@ -100,23 +132,34 @@ def observe(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def share_alike(synthetic: SyntheticTable, pair: Pair) -> float:
-    """Return the share of synthetic rows in the unit's own cells."""
+def unit_cells(pair: Pair) -> dict[str, int]:
+    """Return the cell of the unit's first row in each column."""
+    return {
+        column.name: int(column.cell_of_tick(pair.unit_ticks[column.name][:1])[0]) for column in pair.schema.columns
+    }
+
+
+def share_alike(synthetic: SyntheticTable, cells: dict[str, int]) -> float:
+    """Return the share of synthetic rows in given cells."""
     if not synthetic.rows:
         return 0.0
     same = np.ones(synthetic.rows, dtype=np.bool_)
-    for column in pair.schema.columns:
-        target = int(column.cell_of_tick(pair.unit_ticks[column.name][:1])[0])
-        same &= synthetic.cells(column.name) == target
+    for name, cell in cells.items():
+        same &= synthetic.cells(name) == cell
     return float(same.mean())
 
 
-def to_row(observation: Observation) -> list[float]:
-    """Write an observation as numbers, for the file by which an audit is continued."""
-    return [float(value) for value in astuple(observation)]
+def to_row(runs: TwoRuns) -> list[float]:
+    """Write two runs as numbers, for the file by which an audit is continued."""
+    return [float(value) for side in (runs.absent, runs.present) for value in astuple(side)]
 
 
-def from_row(row: list[float]) -> Observation:
+def from_row(row: list[float]) -> TwoRuns:
     """Read what :func:`to_row` wrote."""
-    present, log_ratio, guessed, value, mu_squared, alike = row
-    return Observation(bool(present), log_ratio, bool(guessed), value, mu_squared, alike)
+    half = len(row) // 2
+    return TwoRuns(_observation(row[:half]), _observation(row[half:]))
+
+
+def _observation(row: list[float]) -> Observation:
+    log_ratio, guessed, value, mu_squared, alike = row
+    return Observation(log_ratio, bool(guessed), value, mu_squared, alike)

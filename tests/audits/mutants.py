@@ -22,16 +22,16 @@ import mechanisms.asking
 from accounting.budget import Law, cap
 from accounting.events import GaussianEvent, SelectionEvent, price
 from accounting.noise import MIN_VARIANCE, SeededEntropy, rounded_gaussian
-from accounting.planted import planted_table
+from accounting.planted import Planted, planted_table
 from accounting.queries import Marginals, Placement, Select, Votes, question_event, selection_scale
 from accounting.unit import PersonUnit, RowUnit
 from audits.claims import claims_of
 from audits.goodness import gaussian_fit, selection_fit
 from audits.pairs import Rows, make_pair, random_pair, worst_case_pairs
 from audits.replay import check_question, record_and_replay
-from audits.statistics import ErrorCounts, claim_p_value
 from audits.transcript.kernels import NaiveTable
-from audits.transcript.runs import Experiment
+from audits.transcript.runs import Bench, Experiment
+from audits.transcript.testing import PairTest
 from mechanisms.adaptive import Adaptive
 from mechanisms.mst import MST
 from tests.audits.subjects import calibrated, flags, mixed
@@ -41,19 +41,15 @@ NOISE_LEVEL = 1e-6
 """An audit that rejects at this level has caught the mutant; the tests are seeded, so that they repeat."""
 
 
-def transcripts(kind: str = "independent", *, amount: str = "2", runs: int = 120, place: int = 0) -> bool:
+def transcripts(kind: str = "independent", *, amount: str = "2", runs: int = 250, place: int = 0) -> bool:
     """Whether the transcript audit falsifies a claim; ten rows a person keep the noise well above its rounding."""
     schema, unit = flags("a", "b", "c", person=True), PersonUnit("id", 10)
     mechanism, release_cap = calibrated(kind, schema, amount=amount, unit=unit)
     pair = worst_case_pairs(schema, unit)[place]
-    seen = Experiment(mechanism, release_cap, pair, seed=1).chunk(0, runs)
-    errors = ErrorCounts(
-        runs,
-        sum(one.guessed for one in seen if not one.present),
-        sum(not one.guessed for one in seen if one.present),
-    )
-    rate = max(claim.least_error_rate for claim in claims_of(mechanism.plan, release_cap))
-    return claim_p_value(errors, rate) < NOISE_LEVEL
+    claims = claims_of(mechanism.plan, release_cap)
+    test = PairTest(claims, runs, NOISE_LEVEL)
+    test.add(Experiment(mechanism, release_cap, pair, seed=1).chunk(0, runs))
+    return min(map(test.p_value, claims)) < NOISE_LEVEL
 
 
 def replayed(kind: str = "aim", *, person: bool = False, law: Law = Law.ZCDP, pair=None) -> str:
@@ -188,18 +184,16 @@ def _double_spend(patch):
     """The ledger grants a release its cap twice, and the mechanism spends both."""
 
     def planted(schema, ticks, unit, release_cap, **others):
-        return planted_table(schema, ticks, unit, cap(release_cap.law, 2 * release_cap.value), **others)
+        return Planted(schema, ticks, unit, cap(release_cap.law, 2 * release_cap.value), **others)
 
-    def spend(mechanism):
-        return replace(mechanism, plan=replace(mechanism.plan, total=2 * mechanism.plan.total), cap=mechanism.cap)
+    def twice(mechanism):
+        return replace(mechanism, plan=replace(mechanism.plan, total=2 * mechanism.plan.total))
 
-    run = Experiment.one_run
-
-    def one_run(self, *arguments, **others):
-        return run(replace(self, mechanism=spend(self.mechanism)), *arguments, **others)
-
-    patch.setattr(audits.transcript.runs, "planted_table", planted)
-    patch.setattr(Experiment, "one_run", one_run)
+    set_up = Bench.__init__
+    patch.setattr(audits.transcript.runs, "Planted", planted)
+    patch.setattr(
+        Bench, "__init__", lambda self, subject: set_up(self, replace(subject, mechanism=twice(subject.mechanism)))
+    )
 
 
 class _Wrapped:
@@ -398,8 +392,8 @@ MUTANTS = (
         lambda patch: patch.setattr(TABLE, "select_softmax", _permute_and_flip),
         lambda: not selections_fit(draws=1000),
     ),
-    Mutant("double spend (P4)", "transcripts", _double_spend, lambda: transcripts(amount="4", runs=300)),
-    Mutant("sensitivity halved (P18)", "replay", _events(_half_sensitivity), lambda: "charged" in replayed()),
+    Mutant("double spend (P4)", "transcripts", _double_spend, lambda: transcripts(runs=400)),
+    Mutant("sensitivity halved (P18)", "replay", _events(_half_sensitivity), lambda: "charged" in replayed("mst")),
     Mutant("composition count dropped", "replay", _events(_no_composition), lambda: "charged" in replayed()),
     Mutant(
         "person with k rows counted as one (P48)",

@@ -17,7 +17,8 @@ from audits.recording import RecordingTable
 from audits.replay import curator_exact, record
 from audits.transcript.kernels import NaiveTable
 from audits.transcript.likelihood import Replay, log_softmax, own_price, own_scale, rounded_log_mass
-from audits.transcript.runs import Experiment, from_row, share_alike, to_row
+from audits.transcript.runs import Experiment, from_row, share_alike, to_row, unit_cells
+from audits.transcript.shared import SharedWords
 from tests.audits.subjects import OPTIONS, calibrated, flags, mixed
 
 
@@ -101,8 +102,9 @@ def _step(query, tables):
 @pytest.mark.parametrize("kind", sorted(OPTIONS))
 def test_the_mean_ratio_is_half_the_pairs_value(kind):
     mechanism, cap = calibrated(kind, flags("a", "b", "c"), amount="1/8")
-    seen = Experiment(mechanism, cap, worst_case_pairs(flags("a", "b", "c"), RowUnit())[0], seed=3).chunk(0, 15)
-    signed = [one.log_ratio if one.present else -one.log_ratio for one in seen]
+    pair = worst_case_pairs(flags("a", "b", "c"), RowUnit())[0]
+    seen = sides(Experiment(mechanism, cap, pair, seed=3).chunk(0, 30))
+    signed = [one.log_ratio for one in seen[1::2]] + [-one.log_ratio for one in seen[::2]]
     value = sum(one.value for one in seen) / len(seen)
     assert abs(sum(signed) / len(seen) - value / 2) < 6 * math.sqrt(value / len(seen))
     assert value <= max(one.mu_squared for one in seen) * (1 + 1e-9)
@@ -113,7 +115,7 @@ def test_a_pairs_value_never_exceeds_its_charge(kind):
     schema = flags("a", "b", "c")
     mechanism, cap = calibrated(kind, schema)
     for pair in worst_case_pairs(schema, RowUnit()):
-        for one in Experiment(mechanism, cap, pair, seed=4).chunk(0, 2):
+        for one in sides(Experiment(mechanism, cap, pair, seed=4).chunk(0, 2)):
             assert one.value <= one.mu_squared * (1 + 1e-9)
 
 
@@ -121,7 +123,8 @@ def test_independent_attains_its_claim():
     schema = flags("a", "b", "c")
     mechanism, cap = calibrated("independent", schema)
     for pair in worst_case_pairs(schema, RowUnit()):
-        assert math.isclose(Experiment(mechanism, cap, pair, seed=1).chunk(0, 1)[0].value, 1.0, rel_tol=1e-9)
+        (two,) = Experiment(mechanism, cap, pair, seed=1).chunk(0, 1)
+        assert math.isclose(two.absent.value, 1.0, rel_tol=1e-9)
 
 
 def test_a_seeded_experiment_repeats_and_an_observation_survives_its_row():
@@ -130,7 +133,36 @@ def test_a_seeded_experiment_repeats_and_an_observation_survives_its_row():
     experiment = Experiment(mechanism, cap, worst_case_pairs(schema, RowUnit())[1], seed=9)
     chunk = experiment.chunk(1, 3)
     assert chunk == experiment.chunk(1, 3) != experiment.chunk(2, 3)
-    assert [from_row(to_row(one)) for one in chunk] == chunk
+    assert [from_row(to_row(two)) for two in chunk] == chunk
+
+
+def test_two_runs_share_their_noise_number_by_number():
+    schema = flags("a", "b", "c")
+    mechanism, cap = calibrated("independent", schema)
+    for two in Experiment(mechanism, cap, worst_case_pairs(schema, RowUnit())[0]).chunk(0, 5):
+        # where the noise is shared, the ratios differ by exactly the pair's own μ², up to the noise's rounding
+        assert two.present.log_ratio - two.absent.log_ratio == pytest.approx(two.absent.value, rel=0.1)
+
+
+def test_each_run_alone_sees_fresh_words_and_questions_do_not_shift_each_other():
+    words = SharedWords(SeededEntropy(1))
+    drawn = []
+    for counts in ((3, 40), (20, 40), (3, 40)):
+        words.begin()
+        run = []
+        for count in counts:
+            words.next_question()
+            run.append(words.words(count).tolist())
+        drawn.append(run)
+    assert drawn[0] == drawn[2]
+    assert drawn[1][0][:3] == drawn[0][0]
+    assert drawn[1][1] == drawn[0][1]
+    assert len({word for part in drawn[1] for word in part}) == 60
+
+
+def sides(runs):
+    """Both runs of each, the one without the unit first."""
+    return [side for two in runs for side in (two.absent, two.present)]
 
 
 def test_the_unit_is_bounded_by_its_own_rule():
@@ -147,8 +179,8 @@ def test_rows_alike_are_counted_by_cells():
 
     schema = flags("a")
     pair = make_pair("one", schema, RowUnit(), [], [{"a": 1}])
-    assert share_alike(SyntheticTable(schema, {"a": np.array([1, 0, 1, 1])}), pair) == 0.75
-    assert share_alike(SyntheticTable(schema, {"a": np.array([], dtype=np.int64)}), pair) == 0
+    assert share_alike(SyntheticTable(schema, {"a": np.array([1, 0, 1, 1])}), unit_cells(pair)) == 0.75
+    assert share_alike(SyntheticTable(schema, {"a": np.array([], dtype=np.int64)}), unit_cells(pair)) == 0
 
 
 def test_a_refused_question_is_not_recorded():
