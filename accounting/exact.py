@@ -77,6 +77,8 @@ def _exact(value: object) -> Fraction | None:
         return _from_spelling(str(value))
     if isinstance(value, Fraction):
         # A Fraction may hold NumPy integers, which wrap around; int() gives it Python's.
+        if type(value) is Fraction and type(value.numerator) is int and type(value.denominator) is int:
+            return value
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, int) and not isinstance(value, bool):
         return Fraction(int(value))

@@ -133,14 +133,15 @@ def error_bounds(
     failure = 1 - CONFIDENCE
     surest = min(one_ways, key=lambda table: int(table.draws.sum()))
     holders = _holders(cliques, [*one_ways, *later])
+    alphas = (failure, failure / len(cliques))
+    everything = [_rows_above(surest, alpha * _TOTAL_SHARE) + released.rows * released.scale for alpha in alphas]
     bounds = []
     for clique, counts in released.counted(cliques):
         scaled = np.asarray(counts * released.scale, dtype=np.float64)
         found = []
-        for alpha in (failure, failure / len(cliques)):
+        for alpha, most in zip(alphas, everything, strict=True):
             basis, l1 = _bound(clique, scaled, holders[clique], offers.latest.get(clique), alpha * (1 - _TOTAL_SHARE))
-            everything = _rows_above(surest, alpha * _TOTAL_SHARE) + released.rows * released.scale
-            found.append((basis, l1) if l1 <= everything else ("total", everything))
+            found.append((basis, l1) if l1 <= most else ("total", most))
         (basis, l1), (_, together) = found
         bounds.append(MarginalBound(clique, counts.size, basis, l1, max(l1, together)))
     return ErrorBounds(CONFIDENCE, released.scale, total, tuple(bounds))

@@ -30,6 +30,9 @@ def noise_norm(variance: float, draws: npt.NDArray[np.int64], failure: float) ->
         Chernoff's bound with the moment generating function of |g|, E exp(λ|g|) = 2·exp(λ²s²/2)·Φ(λs), any λ > 0;
         McDiarmid's inequality for the rounding.
     """
+    least, most = int(draws.min()), int(draws.max())
+    if least == most:
+        return _noise_norm(variance, (least,), (draws.size,), failure)
     sizes, counts = np.unique(draws, return_counts=True)
     return _noise_norm(variance, tuple(sizes.tolist()), tuple(counts.tolist()), failure)
 

@@ -22,7 +22,8 @@ def to_simplex(values: npt.NDArray[np.integer] | Floats, total: float) -> Floats
         return np.zeros(np.shape(values))
     ordered = np.sort(flat)[::-1]
     shifts = (np.cumsum(ordered) - total) / np.arange(1, flat.size + 1)
-    last = int(np.flatnonzero(ordered > shifts)[-1]) if np.any(ordered > shifts) else 0
+    above = np.flatnonzero(ordered > shifts)
+    last = int(above[-1]) if above.size else 0
     projected = np.maximum(flat - shifts[last], 0.0)
     scaled: Floats = projected * (total / projected.sum())
     return scaled.reshape(np.shape(values))
@@ -69,5 +70,6 @@ def apportion(shares: Floats, rows: int, rng: np.random.Generator) -> Ints:
     edges = np.floor(np.cumsum(expected[order]) + rng.random())
     edges[np.flatnonzero(edges == edges[-1])[0] :] = rows  # rounding may leave the last edge just below ``rows``
     counts = np.empty(shares.size, dtype=np.int64)
-    counts[order] = np.diff(np.minimum(edges, rows), prepend=0.0).astype(np.int64)
+    counts[order] = whole = np.minimum(edges, rows).astype(np.int64)
+    counts[order[1:]] -= whole[:-1]
     return counts

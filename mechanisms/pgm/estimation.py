@@ -15,6 +15,7 @@ from mechanisms.pgm.axes import Array, axes_of
 from mechanisms.pgm.backends import BACKENDS, Backend
 from mechanisms.pgm.domain import Clique, Domain
 from mechanisms.pgm.gauge import Gauge
+from mechanisms.pgm.inference import one_blas_thread
 from mechanisms.pgm.measurement import Measurement, Target, measured_total, targets
 from mechanisms.pgm.model import Model
 from mechanisms.pgm.structure import Structure, Zeros, build, check_zeros
@@ -30,13 +31,14 @@ class SolverOptions:
         improvement: stop when a proximal step lowers the loss by less than this share.
         proximal_weight: weight of the KL term, relative to 1/σ; smaller is nearer to least squares and slower.
         max_cells: the most cells of the junction tree (8 bytes each).
-        backend: "numpy", "numba" (the extra ``fast``), or "auto": numba where it is installed and the model not tiny.
+        backend: "numpy", "numba" (the extra ``fast``), "jax", or "auto": numba where it is installed and the model not
+            tiny, and JAX for large models on an accelerator (see ``backends``).
     """
 
     max_passes: int = 1000
     tolerance: float = 0.1
     improvement: float = 0.03
-    proximal_weight: float = 5.0
+    proximal_weight: float = 3.0
     max_cells: int = 125_000_000
     backend: Backend = "auto"
 
@@ -128,14 +130,15 @@ def estimate(
     if warm_start is not None and warm_start.domain != domain:
         raise ConfigError("the model to start from has another domain")
     start = np.concatenate([np.zeros(0), *(_start(part, warm_start) for part in parts)])
-    fit = solver.fit(
-        _problem(shape, parts, float(total), supports),
-        start,
-        max_passes=options.max_passes,
-        tolerance=options.tolerance,
-        improvement=options.improvement,
-        proximal_weight=options.proximal_weight,
-    )
+    with one_blas_thread():
+        fit = solver.fit(
+            _problem(shape, parts, float(total), supports),
+            start,
+            max_passes=options.max_passes,
+            tolerance=options.tolerance,
+            improvement=options.improvement,
+            proximal_weight=options.proximal_weight,
+        )
     return Model(
         shape,
         fit.theta,

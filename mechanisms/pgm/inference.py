@@ -3,13 +3,13 @@
 ``Engine`` is the NumPy backend and the meaning of a program.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped] # it ships no types
 
 from mechanisms.pgm.axes import Array, Axes, bits
@@ -28,10 +28,21 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
+_limited = ContextVar("_limited", default=False)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Keep BLAS to one thread meanwhile: the number of threads would change the last bits of a sum."""
-    limit: AbstractContextManager[object] = _blas().limit(limits=1, user_api="blas")
-    return limit
+    if _limited.get():
+        yield
+        return
+    with _blas().limit(limits=1, user_api="blas"):
+        token = _limited.set(True)
+        try:
+            yield
+        finally:
+            _limited.reset(token)
 
 
 def view(axes: Axes, work: Array, table: Table, mask: int) -> Array:
@@ -41,7 +52,12 @@ def view(axes: Axes, work: Array, table: Table, mask: int) -> Array:
     for axis in reversed(list(bits(table.mask))):
         strides[axis] = stride
         stride *= axes.sizes[axis]
-    return as_strided(work[table.offset :], axes.shape(mask), [strides.get(axis, 0) for axis in bits(mask)])
+    return _strided(work, table.offset, axes.shape(mask), tuple(strides.get(axis, 0) for axis in bits(mask)))
+
+
+def _strided(work: Array, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """View a part of a flat array; NumPy checks that it stays inside, many times faster than ``as_strided``."""
+    return np.ndarray(shape, work.dtype, work, offset * work.itemsize, strides)
 
 
 def bind(axes: Axes, step: Contraction, work: Array, source: Array) -> Callable[[], object]:
@@ -77,7 +93,8 @@ def _bind_product(axes: Axes, step: Contraction, work: Array) -> Callable[[], ob
 
     def matrices(table: Table, moves: Array, *last: int) -> Array:
         loops = [*range(rows), *last]
-        return as_strided(work[table.offset :], extents[loops], moves[loops] * work.itemsize)
+        shape, strides = extents[loops].tolist(), (moves[loops] * work.itemsize).tolist()
+        return _strided(work, table.offset, tuple(shape), tuple(strides))
 
     a, b = (step.b, step.a) if nest.swapped else (step.a, step.b)
     out = matrices(step.out, strides[0], rows, columns)
