@@ -11,7 +11,7 @@ from accounting.exact import short_below
 from mechanisms.asking import Asker, spendable
 from mechanisms.base import Progress, Watcher
 from mechanisms.fitting import Fitting
-from mechanisms.pgm import candidate_cells, model_size_mb
+from mechanisms.pgm import candidate_cells
 from mechanisms.selection import EXPECTED_NOISE, Pool
 from mechanisms.workload import Candidates
 
@@ -71,10 +71,10 @@ def run_rounds(
         measuring = spendable(amount - choosing)
         variance = gaussian_variance(Fraction(settings.max_rows**2), measuring, settings.law)
         sigma = float(variance) ** 0.5
-        pool = affordable(fitting, settings, asker.share_after(amount))
+        pool, model_cells = affordable(fitting, settings, asker.share_after(amount))
         index = choose(asker, fitting, pool, choosing, sigma)
         clique, cells = pool.cliques[index], pool.cells[index]
-        size = model_size_mb(fitting.domain, (*fitting.cliques, clique))
+        size = model_cells[index] * BYTES_PER_CELL / MEGABYTE
         message = f"measure {' × '.join(clique)}; the model grows to {size:.3g} MB"
         watch(Progress(len(log) + 2, steps, message, asker.share))
         moved = fitting.add(asker.marginals((clique,), measuring, fitting.hybrid.coding))
@@ -85,15 +85,17 @@ def run_rounds(
     return log
 
 
-def affordable(fitting: Fitting, settings: RoundSettings, share: float) -> Pool:
-    """Return the candidates that keep the model within its memory times the share of the budget used."""
+def affordable(fitting: Fitting, settings: RoundSettings, share: float) -> tuple[Pool, tuple[int, ...]]:
+    """Return the candidates that keep the model within its memory times the share of the budget used.
+
+    Returns:
+        the candidates, and for each the cells of the model with it.
+    """
     candidates = settings.candidates
     limit = float(settings.max_model_size_mb) * MEGABYTE / BYTES_PER_CELL * share
     now, *with_each = candidate_cells(fitting.domain, fitting.structure, ((), *candidates.cliques))
     kept = [index for index, cells in enumerate(with_each) if cells <= max(limit, now)]
     cliques = tuple(candidates.cliques[index] for index in kept)
-    return Pool(
-        cliques,
-        tuple(candidates.weights[index] for index in kept),
-        tuple(fitting.domain.cells(clique) for clique in cliques),
-    )
+    weights = tuple(candidates.weights[index] for index in kept)
+    pool = Pool(cliques, weights, tuple(fitting.domain.cells(clique) for clique in cliques))
+    return pool, tuple(with_each[index] for index in kept)

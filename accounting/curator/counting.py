@@ -91,9 +91,8 @@ def count_tables(cells: CellTable, schema: Schema, cliques: tuple[Clique, ...], 
         if clique[:-1] != leading:
             leading = clique[:-1]
             numbers = _cell_numbers(coded, leading)
-        last, width = coded.column(clique[-1]), coded.width(clique[-1])
-        shape = coding.shape(schema, clique)
-        yield _count(numbers, last, width, math.prod(shape)).reshape(shape)
+        shape = tuple(coded.widths[name] for name in clique)
+        yield _count(numbers, coded.column(clique[-1]), shape[-1], math.prod(shape)).reshape(shape)
 
 
 class _CodedColumns:
@@ -101,16 +100,13 @@ class _CodedColumns:
 
     def __init__(self, cells: CellTable, schema: Schema, coding: Coding) -> None:
         self._cells = cells
-        self._schema = schema
         self._coding = coding
+        self.widths = {column.name: coding.cells(schema, column.name) for column in schema.columns}
         self._looked_up: dict[str, npt.NDArray[np.unsignedinteger[Any]]] = {}
 
     @property
     def rows(self) -> int:
         return self._cells.rows
-
-    def width(self, name: str) -> int:
-        return self._coding.cells(self._schema, name)
 
     def column(self, name: str) -> npt.NDArray[np.unsignedinteger[Any]]:
         column = self._cells.columns[name]
@@ -127,7 +123,7 @@ def _cell_numbers(coded: _CodedColumns, names: Clique) -> npt.NDArray[np.int32]:
     """Number each row by its cell in the table of ``names``; below 2^27 by ``check_query``, so int32 cannot wrap."""
     numbers = np.zeros(coded.rows, dtype=np.int32)
     for name in names:
-        numbers *= coded.width(name)
+        numbers *= coded.widths[name]
         numbers += coded.column(name)
     return numbers
 
