@@ -191,5 +191,8 @@ class TabPE:
 
 def _distinct(candidates: Cells) -> Cells:
     """Drop repeated candidates; the first of equal ones stays in its place."""
-    _, first = np.unique(candidates, axis=0, return_index=True)
-    return np.ascontiguousarray(candidates[np.sort(first)])
+    order = np.lexsort(candidates.T)  # many times faster than NumPy's unique along an axis; keeps equal ones in order
+    ordered = candidates[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return np.ascontiguousarray(candidates[np.sort(order[new])])
