@@ -96,5 +96,5 @@ def check_one_way_cells(schema: Schema) -> None:
         widest = max(cells, key=cells.__getitem__)
         raise ConfigError(
             f"the one-way marginals have {sum(cells.values())} cells, over the limit of {MAX_CELLS}; "
-            f"declare edges or bins for column {widest!r} ({cells[widest]} cells)"
+            f"declare edges or bins, or fewer categories, for column {widest!r} ({cells[widest]} cells)"
         )

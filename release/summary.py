@@ -116,9 +116,12 @@ def _warnings(schema: Schema, columns: tuple[ColumnSummary, ...], marginals: tup
         warnings.append("[table] declares no max_rows: noise alone then bounds the number of synthetic rows")
     for column in columns:
         if column.cells > _MANY_CELLS:
-            warnings.append(
-                f"column {column.name!r} has {column.cells} cells, each with noise of its own; edges or bins make fewer"
+            fewer = (
+                "aim, aim-gdp and mst model the rare ones together"
+                if column.kind == "categorical"
+                else "edges or bins make fewer"
             )
+            warnings.append(f"column {column.name!r} has {column.cells} cells, each with noise of its own; {fewer}")
         if column.values == 1 and not column.nullable:
             warnings.append(f"column {column.name!r} has a single declared value")
     for marginal in marginals:

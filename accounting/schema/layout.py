@@ -63,7 +63,7 @@ def check_size(cells: int, ticks: int, column: str) -> None:
         megabytes = cells * 8 / 2**20
         raise SchemaError(
             f"{cells} cells ({megabytes:.0f} MiB for one table of counts) are over the limit of {MAX_CELLS}; "
-            "add edges or bins",
+            "add edges or bins, or declare fewer categories",
             column=column,
         )
 

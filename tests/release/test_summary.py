@@ -35,3 +35,12 @@ def test_warnings():
     assert any("'c0' has 10001 cells" in text for text in wide)
     assert any("over the limit" in text for text in wide)
     assert summarise_schema(schema(3, 3, table='name="t"\nmax_rows=10')).warnings == ()
+
+
+def test_many_categories_are_said_to_be_merged_and_not_to_be_cut():
+    names = ", ".join(f'"c{number}"' for number in range(6000))
+    declared = f'name="c"\nkind="categorical"\nnullable=true\ncategories=[{names}]\n'
+    text = f'[table]\nname="t"\nmax_rows=9\n[[columns]]\n{declared}'
+    (warning,) = summarise_schema(Schema.from_text(text)).warnings
+    assert "'c' has 6001 cells" in warning
+    assert "model the rare ones together" in warning
