@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
+from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 
 STARTS = ("tables", "model", "uniform")
 MODELS = ("aim-gdp", "aim", "mst")
+RANKINGS = ("weights", "votes")
+OUTPUTS = ("candidates", "model")
 FEW_ROWS = 1000
 """Up to so many rows (by the schema's max_rows) the tables are worth more than the votes."""
+
+SMALL_DOMAIN = 4000
+"""A domain of so many combinations of cells is covered by candidates, so that their weights say everything."""
 
 _PAPER = MappingProxyType(
     {
@@ -34,7 +40,8 @@ _PAPER = MappingProxyType(
         "variations": 3,
         "mutation_first": Fraction(1, 2),
         "mutation_last": Fraction(1, 100),
-        "reweight_steps": 0,
+        "ranking": "votes",
+        "reweight": False,
         "jitter": Fraction(0),
     }
 )
@@ -46,6 +53,7 @@ _RECOMMENDED = MappingProxyType(
         "variations": 1,
         "mutation_first": Fraction(1, 2),
         "mutation_last": Fraction(1, 20),
+        "ranking": "weights",
         "jitter": Fraction(1, 50),
     }
 )
@@ -66,10 +74,12 @@ class TabPEConfig:
         model: the mechanism of a start by model: "aim-gdp", "aim" or "mst".
         model_options: its options, as in release.toml.
         opening_share: the share of the cap that the tables, the model or (uniform start) the label's counts take.
-            Advised: 1/20 on numeric columns, 3/20 on mixed ones, 9/10 on a few hundred rows, 1/2 for a model.
-        rounds: rounds of votes, 1 to 1000. Advised: 2 on mixed columns, 8 on up to 6 numeric ones, 14 on more, 1 on a
+            Advised for tables: 1/20 on numeric columns, 3/20 on mixed ones; for a model: 1/10 and 9/10; and 9/10 on a
             few hundred rows.
-        population: candidates of a question, 4 to 2^20. Advised: 8000 on mixed columns, else 4000; below 500 hurts.
+        rounds: rounds of votes, 1 to 1000. Advised: 2 on mixed columns (1 after a model), 8 on up to 6 numeric ones, 30
+            on more, 1 on a few hundred rows.
+        population: candidates of a question, 4 to 2^20. Advised: 8000 on mixed columns (1000 after a model), else 4000;
+            below 500 hurts.
         votes: how many nearest candidates a row votes for, 1 to 64; the sensitivity is its root. Measured: 4.
         warm_up: the first rounds, which sample by votes and keep no parents; from 0 to ``rounds``.
         variations: variations of each parent, 1 to 64. Measured: 1; with 4 votes a family of four is kept or dropped
@@ -79,8 +89,13 @@ class TabPEConfig:
         mutation_decay: γ in first − (first − last)·(round/rounds)^γ.
         mismatch: the squared distance of two values without an order, where an ordered column's line has length 1.
         bins: the most bins of an ordered column in the paid tables, 2 to 4096.
-        reweight_steps: passes that reweigh the last candidates to the paid tables, 0 to 10,000. Advised: 50 on mixed
-            columns and few rows, where low-order accuracy is at stake; 0 on numeric ones, where they cost points.
+        ranking: "weights" keeps the candidates of most weight in a fit to the votes of all rounds so far, "votes" those
+            of most votes in the round, as the paper does.
+        reweight: whether the paid tables (of a model: its measured marginals) count in the weights. Advised: on mixed
+            columns, few rows and small domains, where low-order accuracy is at stake; not on numeric ones, where it
+            costs points.
+        output: what rows are drawn from: the last "candidates", or rows of the "model" that the start fitted, by their
+            weights. Advised: the model wherever ``reweight`` is advised.
         jitter: how far an ordered value of a repeated row moves at most, as a share of its line, from 0 to 1/2.
     """
 
@@ -100,7 +115,9 @@ class TabPEConfig:
     mutation_decay: Fraction = Fraction(1, 5)
     mismatch: Fraction = Fraction(1)
     bins: int | None = None
-    reweight_steps: int | None = None
+    ranking: str | None = None
+    reweight: bool | None = None
+    output: str | None = None
     jitter: Fraction | None = None
 
     def __post_init__(self) -> None:
@@ -125,6 +142,13 @@ class TabPEConfig:
             raise ConfigError("option 'label' must be the name of a column")
         _one_of(self.start, "start", STARTS)
         _one_of(self.model, "model", MODELS)
+        _one_of(self.ranking, "ranking", RANKINGS)
+        if self.reweight is not None and not isinstance(self.reweight, bool):
+            raise ConfigError("option 'reweight' must be true or false")
+        if self.output is not None:
+            _one_of(self.output, "output", OUTPUTS)
+        if self.output == "model" and self.start != "model":
+            raise ConfigError('option \'output\' can be "model" only with start = "model"')
         if self.model_options is not None:
             if not isinstance(self.model_options, Mapping) or self.start != "model":
                 raise ConfigError("option 'model_options' must be a table, and needs start = \"model\"")
@@ -174,7 +198,6 @@ _WHOLE = (
     ("warm_up", 0, 1000),
     ("variations", 1, 64),
     ("bins", 2, 4096),
-    ("reweight_steps", 0, 10_000),
 )
 
 
@@ -186,20 +209,23 @@ def _advice(schema: Schema, config: TabPEConfig) -> dict[str, Any]:
     with_states = sum(line is None or line.beside.size > 0 for line in lines)  # categories, declared points, nulls
     few_rows = schema.max_rows is not None and schema.max_rows <= FEW_ROWS
     mixed = 4 * with_states > len(features)
+    modelled = config.start == "model"
     if config.start == "uniform":
         share = Fraction(1, 50)
     elif few_rows:
         share = Fraction(9, 10)
-    elif config.start == "model":
-        share = Fraction(1, 2)
+    elif modelled:
+        share = Fraction(9, 10) if mixed else Fraction(1, 10)
     else:
         share = Fraction(3, 20) if mixed else Fraction(1, 20)
+    low_order = mixed or few_rows or prod(column.cells for column in schema.columns) <= SMALL_DOMAIN
     return {
         "opening_share": share,
-        "rounds": 1 if few_rows else 2 if mixed else 8 if ordered <= 6 else 14,
-        "population": 8000 if mixed else 4000,
+        "rounds": 1 if few_rows or (mixed and modelled) else 2 if mixed else 8 if ordered <= 6 else 30,
+        "population": 1000 if low_order and modelled else 8000 if mixed else 4000,
         "bins": 5 if few_rows else 24,
-        "reweight_steps": 50 if mixed or few_rows or config.start == "model" else 0,
+        "reweight": low_order,
+        "output": "model" if low_order and modelled else "candidates",
     }
 
 

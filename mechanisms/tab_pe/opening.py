@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,13 @@ from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
 from mechanisms.asking import Asker
 from mechanisms.base import Asked, CalibratedMechanism, Plan, PlannedQuestions, Watcher
+from mechanisms.fitted import FittedModel
 from mechanisms.noisy import NoisyTable
 from mechanisms.projection import apportion, to_simplex
-from mechanisms.rows import TotalEstimate, estimate_total, most_rows
+from mechanisms.rows import TotalEstimate, estimate_total
 from mechanisms.tab_pe.config import TabPEConfig
 from mechanisms.tab_pe.space import Cells, draw_uniform, table_bins
+from mechanisms.table import SyntheticTable
 
 Ints = npt.NDArray[np.int64]
 
@@ -36,7 +38,7 @@ class Paid:
         coding: the bins.
         total: the number of rows, estimated.
         transcript: the questions and answers so far.
-        model: the fitted model of a start by model.
+        fitted: the model of a start by model, with its decoder.
     """
 
     candidates: Cells
@@ -44,7 +46,7 @@ class Paid:
     coding: Coding
     total: TotalEstimate
     transcript: tuple[Asked, ...]
-    model: Any = None
+    fitted: FittedModel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +160,16 @@ class ByModel:
 
     def run(self, table: PrivateTable, rng: np.random.Generator, watch: Watcher) -> Paid:
         """Fit the model, draw its rows, and take its measured tables."""
-        size = cast("int", self.config.population)
-        result = self.mechanism.run(table, rng, watch, rows=min(size, most_rows(self.schema)))
-        rows = np.column_stack([result.synthetic.cells(column.name) for column in self.schema.columns])
-        if len(rows) < size:
-            rows = rows[rng.permutation(np.arange(size) % len(rows))]
+        result = self.mechanism.run(table, rng, watch, rows=0)
+        fitted = cast("FittedModel", result.fitted)
+        drawn = rows_of(fitted.sample(cast("int", self.config.population), rng))
         tables, coding = _measured(result.transcript)
-        return Paid(rows, tables, coding, estimate_total(tables), result.transcript, result.model)
+        return Paid(drawn, tables, coding, estimate_total(tables), result.transcript, fitted)
+
+
+def rows_of(table: SyntheticTable) -> Cells:
+    """Return synthetic rows as candidates."""
+    return np.column_stack([table.cells(column.name) for column in table.schema.columns])
 
 
 Opening = ByTables | ByModel

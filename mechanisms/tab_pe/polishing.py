@@ -1,22 +1,15 @@
-"""From the last candidates to rows: reweight them to the paid tables, resample, and spread the copies a little."""
-
-from collections.abc import Sequence
+"""From weighed candidates to rows: resample them, and spread the copies a little."""
 
 import numpy as np
 import numpy.typing as npt
 
-from accounting.queries import Clique, Coding
+from accounting.queries import Coding
 from accounting.schema import Schema
-from mechanisms.noisy import NoisyTable
-from mechanisms.projection import apportion, to_simplex
 from mechanisms.tab_pe.space import Cells, line_of, moved
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_STEP = 0.5
-_HEAVIEST = 30.0
-"""No candidate gets more than this many times the mean weight."""
 _LEAST_SPREAD = 100
 """Lines of fewer cells are not spread: their values may be heaped, and candidates cover them anyway."""
 
@@ -30,54 +23,25 @@ def binned(cells: Cells, schema: Schema, coding: Coding) -> dict[str, Ints]:
     return result
 
 
-def numbers_in(clique: Clique, columns: dict[str, Ints], shape: tuple[int, ...]) -> Ints:
-    """Number rows by their cell in a clique's table."""
-    return np.ravel_multi_index(tuple(columns[name] for name in clique), shape)
-
-
-def reweight(columns: dict[str, Ints], tables: Sequence[NoisyTable], total: float, steps: int) -> Floats:
-    """Weigh candidates so that their weighted tables come near the noisy ones: damped proportional fitting.
-
-    A cell's ratio is drawn towards 1 by the noise of the cell, so that cells of pure noise move nothing.
-
-    Args:
-        columns: the candidates' bins.
-        tables: the noisy tables at these bins.
-        total: the estimated number of rows.
-        steps: passes over all tables; 0 leaves equal weights.
+def resample(
+    candidates: Cells, weights: Floats, rows: int, rng: np.random.Generator
+) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Draw rows systematically along the candidates' order by cells: what is rounded off goes to a similar candidate.
 
     Returns:
-        Weights, shape (candidates,), of mean 1.
+        The candidates' numbers, shape (rows,), in random order, and whether each is a further copy. Each candidate
+        occurs the whole number of times below or above its expectation.
     """
-    size = next(iter(columns.values())).size
-    weights = np.ones(size)
-    prepared = []
-    for table in tables:
-        goal = to_simplex(table.values, total).ravel() * (size / total)
-        blur = table.sigma * (size / total)
-        prepared.append((numbers_in(table.clique, columns, table.values.shape), goal, blur))
-    for _ in range(steps):
-        for numbers, goal, blur in prepared:
-            now = np.bincount(numbers, weights=weights, minlength=goal.size)
-            ratio = (goal + blur) / (now + blur)
-            weights *= ratio[numbers] ** _STEP
-        weights *= size / weights.sum()
-        np.minimum(weights, _HEAVIEST, out=weights)
-    return weights
-
-
-def resample(weights: Floats, rows: int, rng: np.random.Generator) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Draw rows systematically: each candidate the whole number of times below or above its expectation.
-
-    Returns:
-        The candidates' numbers, shape (rows,), in random order, and whether each is a further copy.
-    """
-    counts = apportion(weights, rows, rng)
-    numbers = np.repeat(np.arange(weights.size), counts)
+    order = np.lexsort(candidates.T[::-1])
+    share = weights[order] if weights.sum() > 0 else np.ones(weights.size)
+    edges = np.floor(np.cumsum(share) * (rows / share.sum()) + rng.random()).astype(np.int64)
+    edges[np.flatnonzero(share)[-1] :] = rows  # rounding may leave the last edge just below
+    counts = np.diff(np.minimum(edges, rows), prepend=0)
+    numbers = np.repeat(order, counts)
     copies = np.ones(rows, dtype=bool)
     copies[np.cumsum(counts)[counts > 0] - counts[counts > 0]] = False
-    order = rng.permutation(rows)
-    return numbers[order], copies[order]
+    shuffled = rng.permutation(rows)
+    return numbers[shuffled], copies[shuffled]
 
 
 def spread(

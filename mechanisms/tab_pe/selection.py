@@ -1,16 +1,17 @@
-"""Select parents by noisy votes, group by group: by rank, or by sampling in the warm-up."""
+"""Select parents by weights or noisy votes, group by group: by rank, or by sampling in the warm-up."""
 
 import numpy as np
 import numpy.typing as npt
 
+Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def best(votes: Ints, groups: Ints, keep: dict[int, int]) -> Ints:
-    """Return the candidates of most votes: in each group as many as ``keep`` says; the earlier of equal ones first.
+def best(votes: Ints | Floats, groups: Ints, keep: dict[int, int]) -> Ints:
+    """Return the candidates of most weight: in each group as many as ``keep`` says; the earlier of equal ones first.
 
     Args:
-        votes: noisy votes, shape (candidates,).
+        votes: weights, or noisy votes, shape (candidates,).
         groups: each candidate's group, shape (candidates,).
         keep: group → number, at most the group's size.
     """
@@ -19,11 +20,11 @@ def best(votes: Ints, groups: Ints, keep: dict[int, int]) -> Ints:
     return np.concatenate([np.empty(0, dtype=np.int64), *chosen])
 
 
-def sample(votes: Ints, groups: Ints, keep: dict[int, int], rng: np.random.Generator) -> Ints:
+def sample(votes: Ints | Floats, groups: Ints, keep: dict[int, int], rng: np.random.Generator) -> Ints:
     """Draw candidates with replacement by their positive votes; uniformly where a group has none.
 
     Args:
-        votes: noisy votes, shape (candidates,).
+        votes: weights, or noisy votes, shape (candidates,).
         groups: each candidate's group, shape (candidates,).
         keep: group → number.
         rng: public randomness.

@@ -36,6 +36,10 @@ NUMERIC = schema_of(categorical("y", 2), integer("a", 0, 99), integer("b", 0, 99
         ({"mutation_first": Fraction(1, 9), "mutation_last": Fraction(1, 8)}, "at most mutation_first"),
         ({"jitter": 1}, "at most 1/2"),
         ({"opening_share": 1}, "strictly between"),
+        ({"ranking": "best"}, "one of weights, votes"),
+        ({"reweight": 1}, "true or false"),
+        ({"output": "rows"}, "one of candidates, model"),
+        ({"output": "model"}, 'only with start = "model"'),
         ({"variation": 3}, "did you mean 'variations'"),
     ],
 )
@@ -52,7 +56,7 @@ def test_the_paper_preset_is_the_reference():
         Fraction(1, 100),
         Fraction(1, 5),
     )
-    assert (paper.population, paper.reweight_steps, paper.jitter) == (1000, 0, 0)
+    assert (paper.population, paper.ranking, paper.reweight, paper.jitter) == (1000, "votes", False, 0)
     assert TabPEConfig(preset="paper", votes=4).votes == 4
 
 
@@ -62,6 +66,30 @@ def test_open_options_follow_the_schema_only():
     assert TabPEConfig(label="y", rounds=3).settled(NUMERIC).rounds == 3
     few = schema_of(*(integer(name, 0, 99) for name in "abc"), max_rows=600)
     assert TabPEConfig().settled(few).opening_share == Fraction(9, 10)
+
+
+def test_after_a_model_the_schema_decides_what_the_rows_are_drawn_from():
+    mixed, numeric = (TabPEConfig(label="y", start="model").settled(schema) for schema in (MIXED, NUMERIC))
+    assert (mixed.output, mixed.reweight, mixed.opening_share, mixed.rounds) == ("model", True, Fraction(9, 10), 1)
+    assert (numeric.output, numeric.reweight, numeric.opening_share, numeric.rounds) == (
+        "candidates",
+        False,
+        Fraction(1, 10),
+        8,
+    )
+
+
+def test_a_small_domain_is_weighed_by_its_tables():
+    small = schema_of(integer("a", 0, 9), integer("b", 0, 9))
+    assert TabPEConfig().settled(small).reweight
+    assert not TabPEConfig(label="y").settled(NUMERIC).reweight
+
+
+def test_candidates_beyond_memory_are_refused_before_spending():
+    config = TabPEConfig(label="y", rounds=1000, population=2**20)
+    with pytest.raises(ConfigError, match=r'ranking = "votes"'):
+        config.calibrate(Cap(Mu(1)), RowUnit(), NUMERIC)
+    TabPEConfig(label="y", rounds=1000, population=2**20, ranking="votes").calibrate(Cap(Mu(1)), RowUnit(), NUMERIC)
 
 
 def test_every_parameter_is_written():

@@ -1,13 +1,10 @@
-"""Selection, reweighting and resampling, each on its own."""
-
-from fractions import Fraction
+"""Selection, resampling and spreading, each on its own."""
 
 import numpy as np
 import pytest
 
 from accounting.queries import Coding
-from mechanisms.noisy import NoisyTable
-from mechanisms.tab_pe.polishing import binned, resample, reweight, spread
+from mechanisms.tab_pe.polishing import binned, resample, spread
 from mechanisms.tab_pe.selection import best, sample
 from tests.mechanisms.fakes import categorical, integer, schema_of
 
@@ -29,30 +26,24 @@ def test_sampling_follows_positive_votes():
     assert set(none.tolist()) == {3, 4, 5}
 
 
-def test_reweighting_reaches_a_table_and_leaves_weights_alone_without_steps():
-    columns = {"a": np.repeat(np.arange(4), 50), "b": np.tile(np.arange(2), 100)}
-    table = NoisyTable.measured(("a",), np.array([400, 300, 200, 100]), Fraction(1))
-    weights = reweight(columns, [table], 1000.0, 50)
-    shares = np.bincount(columns["a"], weights=weights) / weights.sum()
-    assert shares == pytest.approx([0.4, 0.3, 0.2, 0.1], abs=0.005)
-    assert np.all(reweight(columns, [table], 1000.0, 0) == 1)
-
-
-def test_pure_noise_moves_little():
-    rng = np.random.default_rng(0)
-    columns = {"a": rng.integers(0, 50, 1000)}
-    noise = NoisyTable.measured(("a",), np.rint(rng.normal(20, 300, 50)).astype(np.int64), Fraction(300**2))
-    weights = reweight(columns, [noise], 1000.0, 1)
-    assert np.abs(weights - 1).max() < 2
-
-
 def test_resampling_draws_each_candidate_within_one_of_its_expectation():
     weights = np.array([0.0, 1.0, 2.5, 0.5])
-    numbers, copies = resample(weights, 40, np.random.default_rng(0))
+    candidates = np.arange(4, dtype=np.int32)[:, None]
+    numbers, copies = resample(candidates, weights, 40, np.random.default_rng(0))
     counts = np.bincount(numbers, minlength=4)
     assert np.all(np.abs(counts - 10 * weights) < 1)
     assert copies.sum() == 40 - np.count_nonzero(counts)
-    assert resample(weights, 0, np.random.default_rng(0))[0].size == 0
+    assert resample(candidates, weights, 0, np.random.default_rng(0))[0].size == 0
+    assert resample(candidates, np.zeros(4), 40, np.random.default_rng(0))[0].size == 40
+
+
+def test_what_is_rounded_off_goes_to_a_similar_candidate():
+    """A thousand candidates for a hundred rows: each value of the first column keeps its share within one row."""
+    rng = np.random.default_rng(2)
+    candidates = rng.integers(0, 5, (1000, 2)).astype(np.int32)
+    numbers, _ = resample(candidates, np.ones(1000), 100, rng)
+    drawn, wanted = (np.bincount(candidates[rows, 0], minlength=5) for rows in (numbers, np.arange(1000)))
+    assert np.all(np.abs(drawn - wanted / 10) < 1)
 
 
 def test_only_copies_on_long_lines_are_spread():
