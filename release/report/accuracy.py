@@ -1,14 +1,15 @@
 """What the synthetic rows can be used for, from the error bounds and the noise that was paid for."""
 
 import math
+from statistics import fmean
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from accounting.exact import from_text
-from release.manifest import Manifest
 from release.report.files import ReleaseFiles
 from release.report.model import AccuracyPart, ColumnPart, GroupPart, MarginalPart, Reliability, Sentence
+from release.report.questions import cliques_of
 from release.report.sentences import sentence
 
 Margins: TypeAlias = dict[str, tuple[float, int]]
@@ -24,7 +25,7 @@ _SHOWN = 10
 def accuracy(files: ReleaseFiles) -> AccuracyPart:
     """Gather the error of every column and of the workload, and warn where it is too large."""
     bounds = files.manifest.error_bounds
-    margins = _margins(files.manifest)
+    margins = _margins(files)
     columns = _columns(files, margins)
     groups = _groups(files, margins)
     names = {column.name for column in columns}
@@ -35,7 +36,7 @@ def accuracy(files: ReleaseFiles) -> AccuracyPart:
     return AccuracyPart(
         confidence=bounds.confidence,
         marginals=bounds.marginals,
-        mean_error=bounds.mean_share,
+        mean_error=round(fmean(_share(row["share"]) for row in files.bounds), 6),
         largest_error_together=bounds.largest_share_simultaneous,
         columns=columns,
         best=tuple(together[:_SHOWN]),
@@ -94,16 +95,16 @@ def _reliability(error: float | None) -> Reliability:
     return "moderate" if error <= MODERATE else "poor"
 
 
-def _margins(manifest: Manifest) -> Margins:
+def _margins(files: ReleaseFiles) -> Margins:
     """Return the 95 % margin of one count of each column, from the most exact question that counted its own cells."""
     margins: Margins = {}
-    for question in manifest.questions:
+    for question in files.manifest.questions:
         content = question.question
         if content["question"] != "marginals":
             continue
         margin = round(_NORMAL_95 * math.sqrt(from_text(content["variance"])), 1)
         coded = _coded(content["coding"])
-        for clique in content["cliques"]:
+        for clique in cliques_of(content, files.schema) or ():
             if len(clique) == 1 and clique[0] not in coded:
                 margins[clique[0]] = min((margin, question.entry), margins.get(clique[0], (math.inf, 0)))
     return margins
@@ -137,25 +138,40 @@ def _coded(coding: Any) -> set[str]:  # noqa: ANN401 - JSON: an object, or its i
 
 
 def _warnings(files: ReleaseFiles, columns: tuple[ColumnPart, ...]) -> list[Sentence]:
-    warnings = []
-    if files.manifest.output_rows == 0:
-        warnings.append(sentence("use.no-rows"))
-    for column in columns:
-        if column.error is None:
-            warnings.append(sentence("use.no-bound", column=column.name))
-        elif column.reliability == "poor":
-            warnings.append(sentence("use.poor", column=column.name, share=column.error))
-        if column.margin is not None and 2 * column.below_margin > column.cells:
-            warnings.append(
-                sentence(
-                    "use.below-noise",
-                    column=column.name,
-                    below=column.below_margin,
-                    cells=column.cells,
-                    margin=column.margin,
-                )
+    warnings = [sentence("use.no-rows")] if files.manifest.output_rows == 0 else []
+    warnings += _together(
+        [sentence("use.no-bound", column=column.name) for column in columns if column.error is None],
+        "use.no-bound-many",
+    )
+    warnings += _together(
+        [
+            sentence("use.poor", column=column.name, share=column.error)
+            for column in columns
+            if column.error is not None and column.reliability == "poor"
+        ],
+        "use.poor-many",
+    )
+    warnings += _together(
+        [
+            sentence(
+                "use.below-noise",
+                column=column.name,
+                below=column.below_margin,
+                cells=column.cells,
+                margin=column.margin,
             )
+            for column in columns
+            if column.margin is not None and 2 * column.below_margin > column.cells
+        ],
+        "use.below-noise-many",
+    )
     total = sum(row["basis"] == "total" for row in files.bounds)
-    if total:
-        warnings.append(sentence("use.by-total", n=total, of=len(files.bounds)))
-    return warnings
+    return [*warnings, sentence("use.by-total", n=total, of=len(files.bounds))] if total else warnings
+
+
+def _together(warnings: list[Sentence], key: str) -> list[Sentence]:
+    """Say the same of many columns once; the table of columns has their figures."""
+    if len(warnings) <= _SHOWN:
+        return warnings
+    names = ", ".join(str(warning.values["column"]) for warning in warnings[:_SHOWN])
+    return [sentence(key, n=len(warnings), columns=names, more=len(warnings) - _SHOWN)]

@@ -156,6 +156,7 @@ def _annex(files: ReleaseFiles) -> AnnexPart:
         mechanism=manifest.mechanism,
         notes=manifest.notes,
         columns=schema_columns(files.schema, manifest.domain),
+        domain=manifest.domain,
         constraints=tuple(files.schema.meanings),
         schema_digest=manifest.schema_digest,
         identifiers_left_out=len(files.schema.identifiers),

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from accounting.canonical import canonical_bytes
 from accounting.exact import decimal_above, decimal_below, from_text
 
 Language = Literal["en", "ja"]
@@ -105,13 +106,13 @@ class Words(string.Formatter):
         year, month, date = map(int, day.split("-"))
         return f"{year}年{month}月{date}日" if self.language == "ja" else f"{date} {_MONTHS[month - 1]} {year}"
 
-    def plain(self, value: object) -> str:
+    def plain(self, value: Any) -> str:  # noqa: ANN401 - JSON
         """Write a JSON value for reading; a long one is left to ``report.json``."""
         if isinstance(value, str):
             return value
         if value is None:
             return self.text("words.not-set")
-        text = json.dumps(value, ensure_ascii=False)
+        text = json.dumps(json.loads(canonical_bytes(value)), ensure_ascii=False)  # 2.0 as the manifest has it, 2
         return text if len(text) <= _LONG else self.text("words.see-json")
 
     def hundred(self, share: float) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from release.manifest import CapPart, CurvePoint, Day, EventPart, Exact, Hash, RunPart
+from release.manifest import CapPart, CurvePoint, Day, DomainPart, EventPart, Exact, Hash, RunPart
 from release.report.language import Language
 
 Reliability = Literal["good", "moderate", "poor", "unknown"]
@@ -156,6 +156,7 @@ class ChargePart(_Part):
         entry: the ledger entry that settled it.
         event: the event that it was priced as.
         noise: the standard deviation of the noise on each count, in rows; None for a selection.
+        delta: what it cost of the δ that is set aside.
         share: of the release's cap, from 0 to 1.
     """
 
@@ -165,6 +166,7 @@ class ChargePart(_Part):
     event: EventPart
     noise: float | None
     cost: Exact
+    delta: Exact
     share: float
 
 
@@ -175,6 +177,7 @@ class BudgetPart(_Part):
     rounds: tuple[RoundPart, ...]
     charges: tuple[ChargePart, ...]
     settled: Exact
+    settled_delta: Exact
     unused: Exact
     left: Exact
     runs: tuple[RunPart, ...]
@@ -324,6 +327,7 @@ class AnnexPart(_Part):
     mechanism: dict[str, Any]
     notes: dict[str, Any]
     columns: tuple[SchemaColumnPart, ...]
+    domain: DomainPart | None
     constraints: tuple[str, ...]
     schema_digest: Hash
     identifiers_left_out: int

@@ -121,7 +121,7 @@ def rounds_picture(report: Report, words: Words) -> str:
 def columns_drawn(report: Report) -> tuple[ColumnPart, ...]:
     """Return the columns whose bounds are drawn: the largest known ones."""
     known = [column for column in report.accuracy.columns if column.error is not None]
-    return tuple(sorted(known, key=lambda column: (-(column.error or 0), column.name))[:_MOST_COLUMNS])
+    return tuple(sorted(known, key=lambda column: -(column.error or 0))[:_MOST_COLUMNS])
 
 
 def columns_picture(report: Report, words: Words) -> str:
@@ -135,7 +135,7 @@ def columns_picture(report: Report, words: Words) -> str:
         together = [100 * (column.error_together or column.error or 0) for column in drawn]
         axes.plot(together, places, "|", color=ORANGE, ms=10, mew=2)
         axes.set_yticks(places, names)
-        axes.invert_yaxis()
+        axes.set_ylim(len(drawn) - 0.4, -0.6)
         axes.set_xlim(left=0)
         axes.set_xlabel(words.text("use.axis"))
 

@@ -5,9 +5,11 @@ from fractions import Fraction
 from typing import Any
 
 from accounting.exact import from_text, to_text
+from accounting.schema import Schema
 from release.manifest import Manifest
 from release.report.files import ReleaseFiles
 from release.report.model import BudgetPart, ChargePart, RoundPart, Stage, StagePart
+from release.report.questions import clique_count, cliques_of
 
 _FEW = 3
 _ROUND_BEGINS: frozenset[Stage] = frozenset({"choosing what to measure", "votes for rows"})
@@ -17,12 +19,13 @@ def budget(files: ReleaseFiles) -> BudgetPart:
     """Gather what each question cost, from the ledger's entries as the manifest lists them."""
     manifest = files.manifest
     limit = from_text(manifest.guarantee.release_cap.amount)
-    charges = _charges(manifest, limit)
+    charges = _charges(manifest, files.schema, limit)
     return BudgetPart(
         stages=_stages(charges, limit),
         rounds=_rounds(charges),
         charges=charges,
         settled=manifest.settled,
+        settled_delta=manifest.settled_delta,
         unused=to_text(limit - from_text(manifest.settled)),
         left=to_text(max(Fraction(0), from_text(manifest.guarantee.dataset_cap.amount) - files.allotted)),
         runs=manifest.runs,
@@ -31,10 +34,10 @@ def budget(files: ReleaseFiles) -> BudgetPart:
     )
 
 
-def _charges(manifest: Manifest, limit: Fraction) -> tuple[ChargePart, ...]:
+def _charges(manifest: Manifest, schema: Schema, limit: Fraction) -> tuple[ChargePart, ...]:
     charges = []
     for question in manifest.questions:
-        stage, about = _stage(question.question)
+        stage, about = _stage(question.question, schema)
         variance = question.event.variance
         charges.append(
             ChargePart(
@@ -44,6 +47,7 @@ def _charges(manifest: Manifest, limit: Fraction) -> tuple[ChargePart, ...]:
                 event=question.event,
                 noise=None if variance is None else round(math.sqrt(from_text(variance)), 3),
                 cost=question.cost,
+                delta=question.delta,
                 share=_share(from_text(question.cost), limit),
             )
         )
@@ -97,15 +101,16 @@ def _share(cost: Fraction, limit: Fraction) -> float:
     return round(float(cost / limit), 6)
 
 
-def _stage(question: dict[str, Any]) -> tuple[Stage, str]:
+def _stage(question: dict[str, Any], schema: Schema) -> tuple[Stage, str]:
     """Name the kind of a question, and what it was about."""
     match question["question"]:
         case "total":
             return "number of rows", "all rows"
         case "marginals":
-            cliques = [" × ".join(clique) for clique in question["cliques"]]
-            alone = all(len(clique) == 1 for clique in question["cliques"])
-            about = ", ".join(cliques) if len(cliques) <= _FEW else f"{len(cliques)} marginals"
+            cliques, number = cliques_of(question, schema), clique_count(question)
+            alone = cliques is not None and all(len(clique) == 1 for clique in cliques)
+            named = [" × ".join(clique) for clique in cliques or ()]
+            about = ", ".join(named) if cliques is not None and number <= _FEW else f"{number} marginals"
             return "single columns" if alone else "several columns together", about
         case "quantiles" | "categories":
             return "domain", str(question["column"])

@@ -94,3 +94,9 @@ def test_one_is_said_as_one():
     assert "3 times" in EN.text("budget.looks", n=3)
     with pytest.raises(KeyError):
         EN.text("budget.looks-nowhere")
+
+
+def test_a_value_is_written_alike_before_and_after_it_was_signed():
+    assert EN.plain(2.0) == EN.plain(2) == "2"
+    assert EN.plain({"b": [1.0, None], "a": "é"}) == '{"a": "é", "b": [1, null]}'
+    assert (EN.plain(None), JA.plain(None)) == ("not set", "指定なし")

@@ -17,8 +17,10 @@ from audits.document import AuditDocument, BlackBoxPart, PairPart
 from release.cli import dprelease
 from release.report.build import build_report
 from release.report.files import read_files, read_release
+from release.report.language import LANGUAGES
 from release.report.model import Report
 from release.report.page import report_html
+from release.report.pictures import columns_drawn
 from release.report.writing import regenerate_report
 from tests.release.small_release import RELEASE, command, make_release
 
@@ -141,11 +143,12 @@ def test_nothing_finer_than_a_day_is_said(release):
         assert set(re.findall(r"20\d\d-\d\d-\d\d", text)) <= {json.loads((release / "report.json").read_text())["day"]}
 
 
-def release_of(folder: Path, schema: str, lines: list[str], mechanism: str = "independent") -> Path:
-    """Make a release of a given table."""
+def release_of(folder: Path, schema: str, lines: list[str], about: str = "[output]") -> Path:
+    """Make a release of a given table; ``about`` stands before the keys of [output] in release.toml."""
     command(folder, "init", str(folder))
     (folder / "schema.toml").write_text('[table]\nname = "odd"\nmax_rows = 50\n' + schema, encoding="utf-8")
-    (folder / "release.toml").write_text(RELEASE.format(mechanism=mechanism, formats='["parquet"]'), encoding="utf-8")
+    release = RELEASE.format(mechanism="independent", formats='["parquet"]').replace("[output]", about)
+    (folder / "release.toml").write_text(release, encoding="utf-8")
     (folder / "private.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     command(folder, "keys", "new")
     command(folder, "ledger", "open", "small", "--unit", "row", "--law", "zcdp", "--rho", "1")
@@ -169,8 +172,102 @@ DEGENERATE = {
 def test_a_degenerate_release_makes_a_readable_report(tmp_path, name):
     schema, lines = DEGENERATE[name]
     made = release_of(tmp_path / "workspace", schema, lines)
-    Page((made / "report.html").read_text(encoding="utf-8"))
-    assert "<script>" not in (made / "report.html").read_text(encoding="utf-8")
+    report = build_report(read_release(made))
+    assert {stage.name for stage in report.budget.stages} == {"single columns"}
+    assert len(report.accuracy.warnings) <= 4
+    for language in LANGUAGES:
+        text = report_html(report, language).decode()
+        Page(text)
+        assert "<script>" not in text
+        said = text.split("</style>")[1]
+        assert all(float(share) <= 100 for share in re.findall(r"([0-9.]+)[ \u00a0]?%", said))
+
+
+def test_what_many_columns_share_is_said_once(tmp_path):
+    schema, lines = DEGENERATE["many-columns"]
+    report = build_report(read_release(release_of(tmp_path / "workspace", schema, lines)))
+    (poor,) = [warning for warning in report.accuracy.warnings if warning.key == "use.poor-many"]
+    count = sum(column.reliability == "poor" for column in report.accuracy.columns)
+    assert (poor.values["n"], poor.values["more"]) == (count, count - 10)
+    assert str(poor).startswith(f"In {count} columns more than 10 % of the rows")
+    assert len(columns_drawn(report)) == 40
+
+
+def test_every_table_and_figure_has_its_source(report):
+    """Between a table or a figure and the next heading, a source is named."""
+    for language in LANGUAGES:
+        body = report_html(report, language).decode().split("</header>")[1]
+        for part in re.split(r"<h[23]", body):
+            if "<table" in part or "<figure" in part:
+                assert 'class="source"' in part.split("<table" if "<table" in part else "<figure")[-1], part[:200]
+
+
+def test_rounds_hold_every_question_after_the_first_choice(report):
+    rounds, charges = report.budget.rounds, report.budget.charges
+    begun = next(place for place, charge in enumerate(charges) if charge.stage == "choosing what to measure")
+    shares = sum(part.choosing + part.measuring for part in rounds)
+    assert shares == pytest.approx(sum(charge.share for charge in charges[begun:]), abs=1e-5)
+    assert [part.number for part in rounds] == list(range(1, len(rounds) + 1))
+    assert rounds[0].entries[0] == charges[begun].entry
+    assert rounds[-1].entries[1] == charges[-1].entry
+    assert all(part.about for part in rounds)
+
+
+def test_groups_below_the_noise_are_named_smallest_first(release, report):
+    with (release / "synthetic.csv").open(encoding="utf-8", newline="") as file:
+        ages = [row["age"] for row in csv.DictReader(file)]
+    (group,) = [group for group in report.accuracy.groups if group.column == "age"]
+    small = sorted((ages.count(str(age)), age) for age in range(10) if ages.count(str(age)) < group.margin)
+    assert group.values == tuple((str(age), count) for count, age in small)
+    assert group.entry == next(column.margin_entry for column in report.accuracy.columns if column.name == "age")
+
+
+def test_the_schema_is_shown_column_by_column(report):
+    columns = {column.name: column for column in report.annex.columns}
+    assert str(columns["colour"].domain) == "red, green, blue, light"
+    assert [str(rule) for rule in columns["colour"].rules] == ["may be null", "an undeclared value becomes null"]
+    assert str(columns["age"].domain) == "0 to 9, 10 steps"
+    assert [str(rule) for rule in columns["member"].rules] == ["a null becomes false"]
+    assert all(column.origin is None for column in report.annex.columns)
+
+
+def test_earlier_runs_are_counted(release):
+    files = read_release(release)
+    assert "this release is the first of its dataset" in report_html(build_report(files)).decode()
+    earlier = files.manifest.runs[0].model_copy(update={"release_id": "before", "withdrawn": True})
+    later = replace(files, manifest=files.manifest.model_copy(update={"runs": (earlier, *files.manifest.runs)}))
+    page = report_html(build_report(later)).decode()
+    assert "there was 1 run of the same dataset" in page
+    assert "<td>withdrawn</td>" in page
+
+
+@pytest.fixture(scope="module")
+def japanese(tmp_path_factory) -> Path:
+    """A release whose signed page is in Japanese, with a publisher and a purpose."""
+    folder = tmp_path_factory.mktemp("japanese") / "workspace"
+    about = '[about]\npublisher = "統計局 <b>"\npurpose = "研究"\nlanguage = "ja"\n[output]'
+    schema, lines = DEGENERATE["constant"]
+    return release_of(folder, schema, lines, about=about)
+
+
+def test_the_signed_page_may_be_in_japanese(japanese, tmp_path):
+    signed = (japanese / "report.html").read_text(encoding="utf-8")
+    assert '<html lang="ja">' in signed
+    assert "公開者：統計局 &lt;b&gt;" in signed
+    assert "プライバシー損失パラメータ" in signed
+    again = regenerate_report(japanese, tmp_path / "again.html")
+    assert again.read_text(encoding="utf-8") == signed
+    english = regenerate_report(japanese, tmp_path / "en.html", "en").read_text(encoding="utf-8")
+    assert "Released by 統計局 &lt;b&gt;." in english
+    assert json.loads((japanese / "report.json").read_bytes())["purpose"] == "研究"
+
+
+def test_the_language_is_an_option_of_pages_only(release, tmp_path):
+    arguments = ["report", str(release), "--lang", "ja", "--out"]
+    assert CliRunner().invoke(dprelease, [*arguments, str(tmp_path / "ja.html")]).exit_code == 0
+    assert "技術付録" in (tmp_path / "ja.html").read_text(encoding="utf-8")
+    refused = CliRunner().invoke(dprelease, [*arguments, str(tmp_path / "ja.json")])
+    assert "the same for every language" in str(refused.exception)
 
 
 def test_a_release_without_rows_says_so(release):
