@@ -15,6 +15,7 @@ from audits.recording import RecordingTable
 from audits.transcript.likelihood import Evidence, Replay
 from audits.transcript.shared import SharedWords
 from mechanisms.base import CalibratedMechanism
+from mechanisms.pgm.inference import one_blas_thread
 from mechanisms.table import SyntheticTable
 
 CHUNK = 25
@@ -67,7 +68,8 @@ class Experiment:
     def chunk(self, number: int, size: int = CHUNK) -> list[TwoRuns]:
         """Run ``size`` times on each table."""
         bench = Bench(self)
-        return [bench.two_runs(index) for index in range(number * size, (number + 1) * size)]
+        with one_blas_thread():
+            return [bench.two_runs(index) for index in range(number * size, (number + 1) * size)]
 
 
 class Bench:

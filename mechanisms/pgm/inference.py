@@ -47,12 +47,18 @@ def one_blas_thread() -> Iterator[None]:
 
 def view(axes: Axes, work: Array, table: Table, mask: int) -> Array:
     """View a table with the axes of ``mask``: its own ones, and stride 0 for the others."""
+    return _strided(work, table.offset, *_layout(axes, table.mask, mask))
+
+
+@lru_cache(maxsize=1 << 16)
+def _layout(axes: Axes, held: int, mask: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shape and the strides in bytes of a view with the axes of ``mask`` on a table of ``held`` ones."""
     strides = {}
-    stride = work.itemsize
-    for axis in reversed(list(bits(table.mask))):
+    stride = np.dtype(np.float64).itemsize
+    for axis in reversed(list(bits(held))):
         strides[axis] = stride
         stride *= axes.sizes[axis]
-    return _strided(work, table.offset, axes.shape(mask), tuple(strides.get(axis, 0) for axis in bits(mask)))
+    return axes.shape(mask), tuple(strides.get(axis, 0) for axis in bits(mask))
 
 
 def _strided(work: Array, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
