@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -17,7 +17,7 @@ from accounting.convert import cap_for
 from accounting.schema import Schema
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from audits.results import Result
 
 DATA = Path(os.environ.get("DPRELEASE_DATA", "../shared/data"))
 DELTA = Fraction(1, 10**5)
@@ -50,14 +50,12 @@ class Trial:
     Args:
         schema: the public description.
         ticks: the private rows.
-        private: the same rows as texts and numbers.
         test: further rows for testing a classifier, or None.
     """
 
     schema: Schema
     ticks: Ticks
-    private: "pd.DataFrame"
-    test: "pd.DataFrame | None" = None
+    test: Ticks | None = None
 
 
 def present() -> bool:
@@ -80,10 +78,11 @@ def adult_9() -> Trial:
     private = frame.sample(20_000, random_state=42)
     test = frame.drop(private.index).sample(8_000, random_state=7)
     schema = Schema(table={"name": "adult-9"}, columns=[_declared(name) for name in ADULT_9])
-    ticks = {
-        column.name: column.ticks_of_text(private[column.name].astype(str).to_numpy()) for column in schema.columns
-    }
-    return Trial(schema, ticks, private, test)
+    ticks, tested = (
+        {column.name: column.ticks_of_text(rows[column.name].astype(str).to_numpy()) for column in schema.columns}
+        for rows in (private, test)
+    )
+    return Trial(schema, ticks, tested)
 
 
 def adult_14() -> Trial:
@@ -100,47 +99,37 @@ def adult_14() -> Trial:
             kind = {"kind": "categorical", "categories": [str(code) for code in range(size)], "replacement": "0"}
         columns.append({"name": name, "nullable": False, **kind})
     schema = Schema(table={"name": "adult-14"}, columns=columns)
-    return Trial(schema, {name: frame[name].to_numpy(dtype=np.int64) for name in sizes}, frame)
+    return Trial(schema, {name: frame[name].to_numpy(dtype=np.int64) for name in sizes})
 
 
-def frame_of(trial: Trial, ticks: Mapping[str, npt.NDArray[np.int64]]) -> "pd.DataFrame":
-    """Write coded rows as a frame of texts and numbers."""
-    import pandas as pd
+def scores(trial: Trial, synthetic: Ticks) -> dict[str, float]:
+    """Score a release of Adult-9: total variation with the numbers in 20 equal bins, their correlation, TSTR AUC."""
+    from audits.utility.learning import train_and_test
+    from audits.utility.marginals import Compared, correlation_error
 
-    columns = {}
-    for column in trial.schema.columns:
-        write = column.values_of_ticks if column.name in NUMBERS else column.text_of_ticks
-        columns[column.name] = write(ticks[column.name])
-    return pd.DataFrame(columns)
-
-
-def scores(trial: Trial, synthetic: "pd.DataFrame") -> dict[str, float]:
-    """Score a release of Adult-9: 1-, 2- and 3-way total variation, and the error of the correlation of the numbers."""
-    real, made, sizes = {}, {}, {}
-    for column in trial.schema.columns:
-        a, b = trial.private[column.name], synthetic[column.name]
-        if column.name in NUMBERS:
-            edges = np.linspace(a.min(), a.max(), 21)[1:-1]
-            real[column.name], made[column.name], sizes[column.name] = np.digitize(a, edges), np.digitize(b, edges), 20
-        else:
-            real[column.name] = column.ticks_of_text(a.to_numpy())
-            made[column.name] = column.ticks_of_text(b.to_numpy())
-            sizes[column.name] = column.ticks
-    correlation = [table[list(NUMBERS)].astype(float).corr().iloc[0, 1] for table in (trial.private, synthetic)]
+    assert trial.test is not None
+    tables = [dict(trial.ticks), dict(synthetic)]
+    for name in NUMBERS:
+        edges = np.linspace(trial.ticks[name].min(), trial.ticks[name].max(), 21)[1:-1]
+        for table in tables:
+            table[name] = np.digitize(table[name], edges)
+    binned = [
+        {**_declared(name), "min": 0, "max": 19, "replacement": 0} if name in NUMBERS else _declared(name)
+        for name in ADULT_9
+    ]
+    compared = Compared(Schema(table={"name": "adult-9-binned"}, columns=binned), *tables)
+    learnt = train_and_test(trial.schema, synthetic, trial.test, "income", learner="one-hot", seed=42)
     return {
-        **{f"tvd {k}-way": float(np.mean(list(distances(real, made, sizes, k)))) for k in (1, 2, 3)},
-        "tvd marital-status × income": next(distances(real, made, sizes, 2, ("marital-status", "income"))),
-        "correlation error": float(abs(correlation[0] - correlation[1])),
+        **{f"tvd {k}-way": float(compared.mean(list(combinations(ADULT_9, k)))[0]) for k in (1, 2, 3)},
+        "tvd marital-status × income": float(compared.distances(("marital-status", "income"))[0]),
+        "correlation error": figure(correlation_error(trial.schema, trial.ticks, synthetic), 2.0),
+        "auc": figure(learnt.auc, 0.5),
     }
 
 
-def distances(
-    real: Codes, made: Codes, sizes: Mapping[str, int], k: int, only: tuple[str, ...] | None = None
-) -> Iterator[float]:
-    """Yield the total variation distance of every k-way marginal, or of one."""
-    for clique in [only] if only else combinations(sizes, k):
-        shares = [table(rows, sizes, clique) for rows in (real, made)]
-        yield float(np.abs(shares[0] / shares[0].sum() - shares[1] / max(shares[1].sum(), 1)).sum() / 2)
+def figure(result: "Result", otherwise: float) -> float:
+    """Return a figure's value, or the worst one where it cannot be computed."""
+    return getattr(result, "value", otherwise)
 
 
 def table(rows: Codes, sizes: Mapping[str, int], clique: tuple[str, ...]) -> npt.NDArray[np.float64]:
@@ -148,21 +137,6 @@ def table(rows: Codes, sizes: Mapping[str, int], clique: tuple[str, ...]) -> npt
     shape = tuple(sizes[name] for name in clique)
     index = np.ravel_multi_index([rows[name] for name in clique], shape)
     return np.bincount(index, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
-
-
-def auc(trial: Trial, synthetic: "pd.DataFrame") -> float:
-    """Train gradient-boosted trees on synthetic rows, test them on real ones; 1/2 where a class is missing."""
-    import pandas as pd
-    from sklearn.ensemble import GradientBoostingClassifier
-    from sklearn.metrics import roc_auc_score
-
-    assert trial.test is not None
-    label = synthetic["income"] == ">50K"
-    if label.nunique() < 2:
-        return 0.5
-    features = pd.get_dummies(pd.concat([synthetic, trial.test]).drop(columns="income"))
-    model = GradientBoostingClassifier(random_state=42).fit(features[: len(synthetic)], label)
-    return float(roc_auc_score(trial.test["income"] == ">50K", model.predict_proba(features[len(synthetic) :])[:, 1]))
 
 
 def _declared(name: str) -> dict[str, object]:

@@ -195,8 +195,6 @@ def growth(report: Report, *, quick: bool) -> None:
 
 def chained(columns: int, rows: int) -> adult.Trial:
     """Make a table of ten-valued columns in which each follows the one before half of the time."""
-    import pandas as pd
-
     rng = np.random.default_rng(columns)
     names = [f"c{index}" for index in range(columns)]
     declared = [
@@ -205,7 +203,7 @@ def chained(columns: int, rows: int) -> adult.Trial:
     ticks: adult.Ticks = {names[0]: rng.integers(0, 10, rows)}
     for before, name in pairwise(names):
         ticks[name] = np.where(rng.random(rows) < 0.5, ticks[before], rng.integers(0, 10, rows))
-    return adult.Trial(Schema(table={"name": "chain"}, columns=declared), ticks, pd.DataFrame())
+    return adult.Trial(Schema(table={"name": "chain"}, columns=declared), ticks)
 
 
 def counting(rows: int) -> float:

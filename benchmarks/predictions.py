@@ -32,14 +32,12 @@ WORTH_TIMING = 2.0
 
 def trial_named(name: str) -> adult.Trial:
     """Load a trial: Adult in 9 columns (all rows, or the first 2,000) or 14, or the RAND experiment."""
-    import pandas as pd
-
     if name == "rand":
         return rand_hie()
     trial = adult.adult_14() if name == "adult-14" else adult.adult_9()
     if name == "adult-9, 2,000 rows":
         ticks = {column: values[:2000] for column, values in trial.ticks.items()}
-        return adult.Trial(trial.schema, ticks, pd.DataFrame())
+        return adult.Trial(trial.schema, ticks)
     return trial
 
 
@@ -54,7 +52,7 @@ def rand_hie() -> adult.Trial:
         prepare(Path(folder) / "rand.csv")
         frame = pd.read_csv(Path(folder) / "rand.csv", dtype=str, keep_default_na=False)
     ticks = {column.name: column.ticks_of_text(frame[column.name].to_numpy()) for column in schema.columns}
-    return adult.Trial(schema, ticks, frame)
+    return adult.Trial(schema, ticks)
 
 
 def observe(name: str, kind: str, epsilon: str) -> None:
