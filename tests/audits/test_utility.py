@@ -8,6 +8,7 @@ from scipy.stats import wasserstein_distance
 
 from accounting.schema import Schema
 from audits.results import Figure, NotComputable
+from audits.utility import learning
 from audits.utility.learning import propensity, train_and_test
 from audits.utility.marginals import (
     correlation_error,
@@ -16,7 +17,7 @@ from audits.utility.marginals import (
     variation,
     workload_error,
 )
-from audits.utility.wasserstein import line_distance, one_way, wasserstein
+from audits.utility.wasserstein import euclidean_wasserstein, line_distance, one_way, wasserstein
 
 RNG = np.random.default_rng
 
@@ -89,6 +90,41 @@ def test_optimal_transport_agrees_with_one_dimension_and_with_a_closed_form():
     assert wasserstein(schema, base, moved, 2, RNG(0)).value == pytest.approx(2 / 9)
 
 
+def assignment(one, other):
+    """The transport of equally many rows is an assignment."""
+    from scipy.optimize import linear_sum_assignment
+
+    cost = np.sqrt(((one[:, None, :] - other[None, :, :]) ** 2).sum(axis=2))
+    return cost[linear_sum_assignment(cost)].mean()
+
+
+@pytest.mark.parametrize("ways", [1, 2, 3])
+def test_the_papers_distance_is_that_of_an_optimal_assignment(ways):
+    from itertools import combinations
+
+    one, other = (
+        {"a": RNG(s).integers(0, 3, 60), "n": RNG(s + 9).integers(0, 10, 60), "m": RNG(s + 5).integers(0, 10, 60)}
+        for s in (1, 2)
+    )
+    scaled = [np.stack([t["a"] / 2, t["n"] / 9, t["m"] / 9], axis=1) for t in (one, other)]
+    groups = list(combinations(range(3), ways))
+    expected = np.mean([assignment(*(points[:, list(group)] for points in scaled)) for group in groups])
+    assert euclidean_wasserstein(SCHEMA, one, other, ways, RNG(0)).value == pytest.approx(expected)
+    assert euclidean_wasserstein(SCHEMA, one, one, ways, RNG(0)).value == pytest.approx(0, abs=1e-7)
+    first = assignment(*(points[:, list(groups[0])] for points in scaled))
+    assert euclidean_wasserstein(SCHEMA, one, other, ways, RNG(0), most=1).value == pytest.approx(first)
+
+
+def test_the_papers_distance_leaves_nulls_out_and_samples_by_its_seed():
+    one, other = table((0, 2, 2), (-1, 9, 9)), table((0, 4, -1), (0, 4, 6))
+    # a: 0; n: 2 or 9 against 4; m: 2 or 9 against 6
+    expected = np.mean([0, (2 + 5) / 2 / 9, (4 + 3) / 2 / 9])
+    assert euclidean_wasserstein(SCHEMA, one, other, 1, RNG(0)).value == pytest.approx(expected)
+    big = [random_table(400, seed) for seed in (1, 2)]
+    drawn = [euclidean_wasserstein(SCHEMA, *big, 2, RNG(seed), sample=50).value for seed in (3, 3, 4)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
 def test_a_subsample_is_recognised():
     real = random_table(2000, 1)
     kept = RNG(9).choice(2000, 400, replace=False)
@@ -112,6 +148,32 @@ def test_training_on_a_planted_table_with_a_known_answer():
     right, wrong = (train_and_test(schema, train, real, "b") for train in (real, turned))
     assert (right.accuracy, right.macro_f1, right.auc) == (Figure(1.0), Figure(1.0), Figure(1.0))
     assert (wrong.accuracy, wrong.auc) == (Figure(0.0), Figure(0.0))
+
+
+def test_xgboost_learns_the_same_answer_also_where_a_class_is_missing():
+    pytest.importorskip("xgboost")
+    schema = schema_of(n=integer(), a=CATEGORY)
+    n = np.tile(np.arange(9), 40)
+    real, gap = {"n": n, "a": n // 3}, {"n": n, "a": np.where(n < 3, 0, 2)}
+    learnt = train_and_test(schema, real, real, "a", learner="xgboost")
+    assert (learnt.accuracy, learnt.macro_f1, learnt.auc) == (Figure(1.0), Figure(1.0), Figure(1.0))
+    for learner in ("boosting", "xgboost"):
+        assert train_and_test(schema, gap, real, "a", learner=learner).accuracy.value == pytest.approx(2 / 3)
+
+
+def test_one_hot_columns_learn_what_no_order_of_the_categories_shows():
+    schema = schema_of(n=integer(), a=CATEGORY, b={"kind": "boolean"})
+    n, a = (values.ravel() for values in np.meshgrid(np.arange(10), np.arange(3)))
+    real = {"n": np.tile(n, 9), "a": np.tile(a, 9), "b": np.tile(((a == 1) | (n > 7)).astype(np.int64), 9)}
+    learnt = train_and_test(schema, real, real, "b", learner="one-hot")
+    assert (learnt.accuracy, learnt.auc) == (Figure(1.0), Figure(1.0))
+    turned = {**real, "b": 1 - real["b"]}
+    assert train_and_test(schema, turned, real, "b", learner="one-hot").auc == Figure(0.0)
+
+
+def test_without_xgboost_there_is_a_reason(monkeypatch):
+    monkeypatch.setattr(learning, "find_spec", lambda _: None)
+    assert "not installed" in str(train_and_test(SCHEMA, USUAL, USUAL, "a", learner="xgboost").accuracy)
 
 
 def test_three_classes_have_an_auc():
@@ -144,6 +206,7 @@ def test_degenerate_tables_give_figures_or_reasons(real, other):
         results = [
             *(variation(SCHEMA, one, two, ways) for ways in (1, 2, 3, 4)),
             *(wasserstein(SCHEMA, one, two, ways, RNG(0)) for ways in (1, 2, 4)),
+            *(euclidean_wasserstein(SCHEMA, one, two, ways, RNG(0)) for ways in (1, 2, 4)),
             k_marginal_score(SCHEMA, one, two, 3),
             correlation_error(SCHEMA, one, two),
             propensity(SCHEMA, one, two),
