@@ -1,20 +1,26 @@
-"""Tab-PE on tables of low and of high order: ``python -m benchmarks.tabpe [--quick] [--out FILE]``.
+"""Tab-PE on tables of low and of high order: ``python -m benchmarks.tabpe [--only NAME …] [--quick] [--out FILE]``.
 
 ε = 1 at δ = 1/(n ln n), n being the number of private rows as in the reference's experiments (the product itself takes
 no δ from a row count); everything but the declared schema is paid. The questions are answered by the curator's code on
 planted tables. The reference's times are those measured on another day on a machine of this kind, one thread: 1.03 and
 1.38 CPU seconds a round; its dependencies do not install beside ours. AIM-GDP runs beside it in the same harness.
+
+The parts can be measured one by one: the tables by their names, and xor, scm, both (a start by a model beside its two
+halves), speed, memory and growth.
 """
 
+import argparse
+import json
 import resource
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import log
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,13 +30,25 @@ from accounting.planted import OsEntropy, planted_table
 from accounting.unit import RowUnit
 from benchmarks import tabpe_scores
 from benchmarks.adult import DATA
-from benchmarks.report import Report, arguments, progress
+from benchmarks.report import Report, progress
 from benchmarks.tabpe_data import PROBLEMS, Problem, Ticks, adult
+from mechanisms.base import MechanismResult, Progress
 from mechanisms.registry import config_from_table
 
-REFERENCE_SECONDS = {"adult": 1.03, "artificial-characters": 1.38}
-FROM_FILES = frozenset({"adult", "artificial-characters", "person-activity"})
+RUNS = 5
+REFERENCE_SECONDS = {"adult": (1.03, 2.5), "artificial-characters": (1.38, 50)}
+"""The reference's CPU seconds a round, and how many times faster a round has to be."""
 XOR_BARS = {1: 99, 2: 98.5, 3: 96, 4: 86, 5: 62}
+ADULT_BARS: tuple[tuple[str, Literal["<=", ">="], float], ...] = (
+    ("accuracy", ">=", 82.5),
+    ("macro f1", ">=", 75.5),
+    ("auc", ">=", 87.5),
+    ("tvd 1-way", "<=", 0.035),
+    ("tvd 2-way", "<=", 0.105),
+    ("wsd 1-way", "<=", 0.009),
+    ("wsd 2-way", "<=", 0.028),
+)
+Scores = dict[str, float]
 
 
 def budget(rows: int, epsilon: str = "1") -> Cap:
@@ -39,134 +57,197 @@ def budget(rows: int, epsilon: str = "1") -> Cap:
     return Cap(cap_for(EpsilonDelta(Fraction(epsilon), delta), Law.GDP))
 
 
-def release(problem: Problem, seed: int, kind: str, options: Mapping[str, Any]) -> tuple[Ticks, float]:
-    """Make one release; return its rows and the CPU seconds that it took."""
+def run(problem: Problem, seed: int, kind: str, options: Mapping[str, Any], rows: int | None = None) -> tuple[
+    MechanismResult, Scores
+]:  # fmt: skip
+    """Make one release; return it with the CPU seconds of the start, of the rounds, of writing rows, and of all."""
     limit = budget(problem.rows)
     given = {"label": problem.label, **options} if kind == "tab-pe" else dict(options)
     mechanism = config_from_table(kind, given).calibrate(limit, RowUnit(), problem.schema)
     table = planted_table(problem.schema, problem.private, RowUnit(), limit, entropy=OsEntropy())
-    start = time.process_time()
-    result = mechanism.run(table, np.random.default_rng(seed))
-    return result.synthetic.ticks, time.process_time() - start
+    seen: list[float] = []
+
+    def watch(step: Progress) -> None:
+        if kind == "tab-pe" and (step.step <= 2 or step.step == step.steps):
+            seen.append(time.process_time())
+
+    begun = time.process_time()
+    result = mechanism.run(table, np.random.default_rng(seed), watch, rows=rows)
+    ended = time.process_time()
+    phases = dict(zip(("start", "rounds", "rows"), np.diff([*seen, ended]).tolist(), strict=True)) if seen else {}
+    return result, {"seconds": ended - begun, **{f"seconds of the {name}": value for name, value in phases.items()}}
 
 
-def score(problem: Problem, made: Ticks, wanted: str) -> dict[str, float]:
+def score(problem: Problem, made: Ticks, wanted: str) -> Scores:
     """Score a release: ``f`` forest, ``b`` boosting, ``t`` total variation, ``w`` Wasserstein."""
-    found: dict[str, float] = {}
+    found: Scores = {}
     if "f" in wanted:
         found["forest accuracy"] = 100 * tabpe_scores.forest_accuracy(problem, made)
     if "b" in wanted:
         found |= {name: 100 * value for name, value in tabpe_scores.boosted(problem, made).items()}
-    for letter, name, measure in (
-        ("t", "tvd", tabpe_scores.total_variation),
-        ("w", "wsd", tabpe_scores.wasserstein),
-    ):
-        if letter in wanted:
-            found |= {f"{name} {k}-way": measure(problem, made, k) for k in (1, 2)}
+    if "t" in wanted:
+        found |= {f"tvd {k}-way": tabpe_scores.total_variation(problem, made, k) for k in (1, 2)}
+    if "w" in wanted:
+        found |= {f"wsd {k}-way": tabpe_scores.wasserstein(problem, made, k) for k in (1, 2, 3)}
     return found
 
 
-def measure(
-    report: Report, name: str, runs: int, wanted: str, kind: str = "tab-pe", **options: object
-) -> dict[str, float]:
+def measure(report: Report, name: str, runs: int, wanted: str, kind: str = "tab-pe", **options: object) -> Scores:
     """Release a problem's table several times; return the means of its scores and keep all figures."""
     problem = PROBLEMS[name]()
     rows = []
     for seed in range(runs):
-        made, seconds = release(problem, seed, kind, options)
-        rows.append({"cpu seconds": seconds, **score(problem, made, wanted)})
+        result, seconds = run(problem, seed, kind, options)
+        rows.append({**score(problem, result.synthetic.ticks, wanted), **seconds})
     means = {key: statistics.fmean(row[key] for row in rows) for key in rows[0]}
-    spreads = {key: statistics.pstdev(row[key] for row in rows) for key in rows[0]}
+    spreads = {key: statistics.stdev([row[key] for row in rows]) if runs > 1 else 0.0 for key in rows[0]}
     title = " ".join([name, kind, *(f"{key}={value}" for key, value in options.items())])
     report.figures[title] = {"runs": runs, "mean": means, "sd": spreads}
-    progress(f"{title}: " + ", ".join(f"{key} {means[key]:.4g} ± {spreads[key]:.2g}" for key in means))
+    progress(f"{title}, {runs} runs: " + ", ".join(f"{key} {means[key]:.4g} ± {spreads[key]:.2g}" for key in means))
     return means
 
 
-def seconds_a_round(name: str) -> float:
-    """Return the CPU seconds a round at the reference's parameters: preset "paper", 1,000 candidates."""
-    problem = PROBLEMS[name]()
-    few = min(release(problem, 0, "tab-pe", {"preset": "paper", "rounds": 6})[1] for _ in range(2))
-    more = min(release(problem, 0, "tab-pe", {"preset": "paper", "rounds": 16})[1] for _ in range(2))
-    return (more - few) / 10
+def measure_adult(report: Report, runs: int, *, quick: bool = False) -> None:
+    """Measure Adult against its bars."""
+    found = measure(report, "adult", runs, "bt" if quick else "btw")
+    for name, sense, bar in ADULT_BARS:
+        if name in found:
+            report.bar(f"adult: {name}", found[name], sense, bar)
 
 
-def growth(rows: int) -> None:
-    """Print the seconds and the peak memory above the start, in GB, of one run on Adult of ``rows`` rows."""
-    problem = adult(rows)
-    mechanism_table = planted_table(problem.schema, problem.private, RowUnit(), budget(rows), entropy=OsEntropy())
-    options = {"label": problem.label, "population": 1000, "rounds": 2}
-    mechanism = config_from_table("tab-pe", options).calibrate(budget(rows), RowUnit(), problem.schema)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.process_time()
-    mechanism.run(mechanism_table, np.random.default_rng(0), rows=20_000)
-    above = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    print(time.process_time() - start, above / 1e6)
+def measure_forest(report: Report, name: str, runs: int, bar: float) -> None:
+    """Measure one table's forest accuracy against its bar."""
+    report.bar(f"{name}: forest accuracy", measure(report, name, runs, "f")["forest accuracy"], ">=", bar)
 
 
-def measure_growth(report: Report, rows: int) -> float:
-    """Run :func:`growth` in a process of its own; return the peak above the start in GB."""
-    command = [sys.executable, "-m", "benchmarks.tabpe", "--growth", str(rows)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    seconds, peak = map(float, done.stdout.split())
-    report.figures[f"growth, {rows} rows, 2 rounds of 1,000"] = {"cpu seconds": seconds, "peak GB above start": peak}
-    progress(f"{rows} rows: {seconds:.3g} CPU s for 2 rounds, {peak:.3g} GB above the start")
-    return peak
-
-
-def quality(report: Report, *, quick: bool) -> None:
-    """Measure the bars of quality."""
-    runs = 1 if quick else 5
+def measure_xor(report: Report, runs: int, *, quick: bool = False) -> None:
+    """Measure the parities against their bars."""
     for k, bar in XOR_BARS.items():
-        if not quick or k in {3, 4}:
-            found = measure(report, f"xor{k}", runs, "f")
-            report.bar(f"xor{k}: forest accuracy", found["forest accuracy"], ">=", bar)
-    found = measure(report, "breast-cancer", max(runs, 3), "b")
+        if not quick or k == 3:
+            measure_forest(report, f"xor{k}", runs, bar)
+
+
+def measure_breast_cancer(report: Report, runs: int) -> None:
+    """Measure the breast cancer data against its bars."""
+    found = measure(report, "breast-cancer", runs, "b")
     report.bar("breast cancer: accuracy", found["accuracy"], ">=", 92)
     report.bar("breast cancer: auc", found["auc"], ">=", 97)
-    if not DATA.is_dir():
-        progress(f"no data in {DATA}: set DPRELEASE_DATA to measure Adult, artificial-characters, person-activity")
-        return
-    found = measure(report, "adult", runs, "bt" if quick else "btw")
-    for name, bar in (("accuracy", 82.5), ("macro f1", 75.5), ("auc", 87.5)):
-        report.bar(f"adult: {name}", found[name], ">=", bar)
-    for name, bar in (("tvd 1-way", 0.035), ("tvd 2-way", 0.105), ("wsd 1-way", 0.009), ("wsd 2-way", 0.028)):
-        if name in found:
-            report.bar(f"adult: {name}", found[name], "<=", bar)
-    found = measure(report, "artificial-characters", runs, "f")
-    report.bar("artificial-characters: forest accuracy", found["forest accuracy"], ">=", 48.5)
 
 
-def compare(report: Report) -> None:
-    """Measure what has no bar: further tables, AIM-GDP beside, and the frontier of starts by a model."""
-    for name in ("person-activity", "scm-tree", "scm-network", "scm-fourier"):
-        measure(report, name, 5, "f")
-        measure(report, name, 2, "f", "aim-gdp")
+def beside_aim(report: Report, *names: str) -> None:
+    """Measure tables that have no bar, AIM-GDP beside."""
+    for name in names:
+        measure(report, name, RUNS, "f")
+        measure(report, name, RUNS, "f", "aim-gdp")
+
+
+def measure_both(report: Report) -> None:
+    """Measure a start by a model beside its two halves: AIM's low order and Tab-PE's high order together."""
+    alone = measure(report, "adult", RUNS, "bt", "aim-gdp")["tvd 2-way"]
+    both = measure(report, "adult", RUNS, "bt", start="model")["tvd 2-way"]
+    report.bar("adult, start by a model: 2-way tvd over AIM-GDP's", both / alone, "<=", 1.1)
     for name in ("artificial-characters", "xor4"):
+        by_tables = measure(report, name, RUNS, "f")["forest accuracy"]
+        by_model = measure(report, name, RUNS, "f", start="model")["forest accuracy"]
         measure(report, name, 2, "f", "aim-gdp")
-        for share in ("1/4", "1/2"):
-            measure(report, name, 3, "f", start="model", opening_share=Fraction(share))
-    measure(report, "adult", 3, "btw", "aim-gdp")
-    for share in ("1/2", "3/4", "9/10"):
-        measure(report, "adult", 3, "bt", start="model", opening_share=Fraction(share), rounds=1)
+        report.bar(f"{name}, start by a model: points below Tab-PE alone", by_tables - by_model, "<=", 1)
+
+
+def measure_frontier(report: Report) -> None:
+    """Measure Adult after a model, by the share of μ² that the model takes."""
+    for share in ("1/2", "3/4", "9/10", "19/20"):
+        measure(report, "adult", 3, "bt", start="model", opening_share=Fraction(share))
+
+
+def measure_speed(report: Report) -> None:
+    """Measure the CPU seconds a round at the reference's parameters: preset "paper", 1,000 candidates."""
+    for name, (reference, faster) in REFERENCE_SECONDS.items():
+        problem = PROBLEMS[name]()
+        few, more = (
+            min(run(problem, 0, "tab-pe", {"preset": "paper", "rounds": rounds})[1]["seconds"] for _ in range(3))
+            for rounds in (6, 16)
+        )
+        bar = reference / faster
+        report.bar(f"{name}: CPU seconds a round at the reference's parameters", (more - few) / 10, "<=", bar)
+
+
+def measure_memory(report: Report) -> None:
+    """Measure the peak memory of large tables."""
+    for rows, bar in ((200_000, 0.25), (2_000_000, 0.6)):
+        report.bar(f"adult, {rows} rows: peak GB above the start", grown(report, rows, 1000)["peak"], "<=", bar)
+
+
+def measure_growth(report: Report) -> None:
+    """Measure how time grows with rows and with candidates."""
+    for rows, candidates in ((20_000, 1000), (20_000, 4000), (20_000, 16_000), (200_000, 4000), (2_000_000, 1000)):
+        grown(report, rows, candidates)
+
+
+def grown(report: Report, rows: int, candidates: int) -> Scores:
+    """Run :func:`growth` in a process of its own; return its figures."""
+    command = [sys.executable, "-m", "benchmarks.tabpe", "--growth", str(rows), str(candidates)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    figures: Scores = json.loads(done.stdout)
+    report.figures[f"growth, {rows} rows, {candidates} candidates, 2 rounds"] = figures
+    progress(f"{rows} rows, {candidates} candidates: " + ", ".join(f"{k} {v:.3g}" for k, v in figures.items()))
+    return figures
+
+
+def growth(rows: int, candidates: int) -> None:
+    """Print the seconds and the peak memory above the start, in GB, of one run on Adult of ``rows`` rows."""
+    problem = adult(rows)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    _, seconds = run(problem, 0, "tab-pe", {"population": candidates, "rounds": 2}, rows=20_000)
+    above = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(json.dumps({"peak": above / 1e6, **seconds}))
+
+
+PARTS: Mapping[str, Callable[[Report], None]] = {
+    "adult": lambda report: measure_adult(report, RUNS),
+    "artificial-characters": lambda report: measure_forest(report, "artificial-characters", RUNS, 48.5),
+    "person-activity": lambda report: beside_aim(report, "person-activity"),
+    "breast-cancer": lambda report: measure_breast_cancer(report, RUNS),
+    "xor": lambda report: measure_xor(report, RUNS),
+    "scm": lambda report: beside_aim(report, "scm-tree", "scm-network", "scm-fourier"),
+    "both": measure_both,
+    "frontier": measure_frontier,
+    "speed": measure_speed,
+    "memory": measure_memory,
+    "growth": measure_growth,
+}
+WITHOUT_FILES = frozenset({"breast-cancer", "xor", "scm"})
+
+
+def measure_quickly(report: Report) -> None:
+    """Measure once what fits into less than a minute."""
+    measure_breast_cancer(report, 3)
+    measure_xor(report, 1, quick=True)
+    if DATA.is_dir():
+        measure_adult(report, 1, quick=True)
+        measure_forest(report, "artificial-characters", 1, 48.5)
+        measure_speed(report)
 
 
 def main() -> None:
     """Measure."""
-    if "--growth" in sys.argv:
-        growth(int(sys.argv[-1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="finish in under 50 s on 2 cores, checking what fits")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="measure these parts only")
+    parser.add_argument("--out", type=Path, help="write all figures to this JSON file")
+    parser.add_argument("--growth", nargs=2, type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.growth:
+        growth(*options.growth)
         return
-    options = arguments(__doc__ or "")
     report = Report("tabpe")
-    quality(report, quick=options.quick)
-    if DATA.is_dir():
-        for name, share in (("adult", 2.5), ("artificial-characters", 50)):
-            bar = REFERENCE_SECONDS[name] / share
-            report.bar(f"{name}: CPU seconds a round at the reference's parameters", seconds_a_round(name), "<=", bar)
-        if not options.quick:
-            report.bar("adult, 200,000 rows: peak GB above the start", measure_growth(report, 200_000), "<=", 0.25)
-            report.bar("adult, 2,000,000 rows: peak GB above the start", measure_growth(report, 2_000_000), "<=", 0.6)
-            compare(report)
+    if not DATA.is_dir():
+        progress(f"no data in {DATA}: set DPRELEASE_DATA to measure more than {', '.join(sorted(WITHOUT_FILES))}")
+    if options.quick:
+        measure_quickly(report)
+    else:
+        for name in options.only:
+            if DATA.is_dir() or name in WITHOUT_FILES:
+                PARTS[name](report)
     report.finish(options.out)
 
 
