@@ -92,8 +92,11 @@ def sixteen_rounds() -> None:
 
 
 def fourteen_columns(epsilon: str) -> None:
-    """Run the 14-column Adult at full settings as a process of its own; print seconds and peak memory as JSON."""
-    seconds, _, result = release(adult.adult_14(), adult.budget(epsilon))
+    """Run the 14-column Adult at full settings as a process of its own; print CPU seconds and peak memory as JSON."""
+    trial = adult.adult_14()
+    start = time.process_time()  # one thread, whatever else the machine does
+    _, _, result = release(trial, adult.budget(epsilon))
+    seconds = time.process_time() - start
     status = Path("/proc/self/status").read_text(encoding="ascii")  # ru_maxrss would hold the parent's peak
     peak = int(status.split("VmHWM:")[1].split()[0]) * 1024
     rounds = result.notes["rounds"]
@@ -228,7 +231,7 @@ def full_settings(report: Report, *, quick: bool) -> None:
         run = sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
         progress(f"14 columns, ε = {epsilon}: {run}")
         report.figures[f"14 columns at ε = {epsilon}"] = run
-        report.bar(f"seconds, 14 columns, ε = {epsilon}", run["seconds"], "<=", FULL_SECONDS[epsilon])
+        report.bar(f"CPU seconds, 14 columns, ε = {epsilon}", run["seconds"], "<=", FULL_SECONDS[epsilon])
         report.bar(f"peak GB, 14 columns, ε = {epsilon}", run["bytes"] / 1e9, "<=", 1.2)
 
 
