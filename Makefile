@@ -4,6 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 WORKERS ?= 2
+BENCHMARKS ?= core ledger pgm aim quality predictions tabpe audits
 
 # One thread per worker: the numeric core is single-threaded, and two workers share the machine.
 export OMP_NUM_THREADS ?= 1
@@ -47,5 +48,12 @@ slow: $(STAMP)  ## long statistical runs, and property tests with fresh examples
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow
 	DPRELEASE_EXPLORE=1 $(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/accounting tests/mechanisms
 
+bench: $(STAMP)  ## every benchmark, figures as JSON in bench-results/ (an hour or two; QUICK=1 for a few minutes)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	mkdir -p bench-results
+	failed=0; for name in $(BENCHMARKS); do \
+	  $(BIN)/python -m benchmarks.$$name $(if $(QUICK),--quick) --out bench-results/$$name.json || failed=1; \
+	done; exit $$failed
+
 clean:
-	rm -rf $(VENV) demo-workspace demo-pe-workspace .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-workspace demo-pe-workspace .pytest_cache .mypy_cache .ruff_cache .hypothesis bench-results
