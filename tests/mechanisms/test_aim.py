@@ -92,9 +92,7 @@ def test_mst_keeps_the_pairs_of_its_tree():
             for rows in (ticks, result.synthetic.ticks)
         )
         assert private > 0.85
-        assert made == pytest.approx(
-            private, abs=0.08
-        )  # a bin may straddle two classes; unrelated columns agree in 0.25
+        assert made == pytest.approx(private, abs=0.08)
     assert [asked.question for asked in result.transcript[1:4]] == ["select"] * 3
     assert [len(query.cliques) for query in table.asked if isinstance(query, Marginals)] == [4, 3]
 
