@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterable, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def _entries(path: Path) -> Iterable[Mapping[str, Any]]:
 
 
 def _rows(text: str, path: Path) -> list[dict[str, str]]:
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    reader = csv.reader(StringIO(text, newline=""), strict=True)
     try:
         header, *rows = (row for row in reader if any(row))
     except (csv.Error, ValueError):

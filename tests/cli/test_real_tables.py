@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from accounting.schema import Schema
@@ -74,6 +76,7 @@ def test_a_real_table(name, tmp_path, monkeypatch, give):
 def test_a_real_table_by_a_model(name, mechanism, tmp_path, monkeypatch, give):
     release, schema, _ = released(name, mechanism, tmp_path, monkeypatch, give)
     assert inconsistent_rows(release, schema) == 0
+    check_frames(release, schema)
 
 
 def test_the_survey_rules_hold_in_every_row_of_a_release(tmp_path, monkeypatch, give):
@@ -121,3 +124,33 @@ def check_output(release: Path, schema: Schema, data: Path) -> None:
         truth = np.bincount(cells, minlength=column.cells) / len(real)
         noise = column.cells * len(schema.columns) ** 0.5 / len(real)
         assert abs(share - truth).sum() / 2 <= 0.01 + noise, column.name
+    check_frames(release, schema)
+
+
+TYPES = {
+    "integer": ("Int64", pl.Int64),
+    "real": ("Float64", pl.Float64),
+    "boolean": ("boolean", pl.Boolean),
+    "categorical": ("string", pl.String),
+}
+"""The types of the trials' columns in pandas and polars."""
+
+
+def check_frames(release: Path, schema: Schema) -> None:
+    """Read the output back in pandas and polars: the schema's header, types and nulls, and one content in all four."""
+    text, typed = release / "synthetic.csv", release / "synthetic.parquet"
+    pandas = pd.read_parquet(typed, dtype_backend="numpy_nullable")
+    polars = pl.read_parquet(typed)
+    as_text = pl.read_csv(text, infer_schema=False).fill_null("")
+    names = [column.name for column in schema.columns]
+    assert list(pandas) == polars.columns == as_text.columns == list(pd.read_csv(text, nrows=5)) == names
+    assert len(pandas) == polars.height == as_text.height > 0
+    for column in schema.columns:
+        in_pandas, in_polars = pandas[column.name], polars[column.name]
+        assert (str(in_pandas.dtype).removesuffix("[python]"), in_polars.dtype) == TYPES[column.kind]
+        assert column.nullable or in_polars.null_count() == int(in_pandas.isna().sum()) == 0
+        ticks = column.ticks_of_values(in_polars.to_list())
+        assert column.text_of_ticks(ticks) == as_text[column.name].to_list()
+        assert np.array_equal(
+            column.ticks_of_values(in_pandas.astype(object).where(in_pandas.notna(), None).to_list()), ticks
+        )

@@ -189,3 +189,23 @@ def test_the_private_table_is_never_a_sample(tmp_path):
             check_not_private(tmp_path / name, tmp_path)
     (tmp_path / "sample.csv").write_text("x\n1\n")
     check_not_private(tmp_path / "sample.csv", tmp_path)
+
+
+def test_a_csv_dictionary_keeps_line_breaks_and_separators_inside_cells(tmp_path):
+    path = tmp_path / "dictionary.csv"
+    path.write_text('column,kind,values,description\nsex,categorical,f|m,"two\nlines"\nday,code,a\u2028b|c,x\u0085y\n')
+    schema = loaded(read_dictionary(path))
+    assert schema.column("sex").description == "two\nlines"
+    assert schema.column("day").labels() == ["a\u2028b", "c", "(null)"]
+
+
+def test_the_canonical_form_of_an_id_can_be_drafted(tmp_path):
+    known = loaded(
+        [read_specification("pid:identifier:canonical=nfkc|casefold,null_ids=person"), read_specification("x:boolean")]
+    )
+    assert known.identifier("pid").ids_of_text(["AB", "ab"]) == ["ab", "ab"]
+    path = tmp_path / "dictionary.json"
+    path.write_text(
+        json.dumps([{"column": "pid", "kind": "id", "canonical": ["digits"]}, {"column": "x", "kind": "bool"}])
+    )
+    assert loaded(read_dictionary(path)).identifier("pid").ids_of_text(["A-7"]) == ["7"]
