@@ -56,11 +56,12 @@ def build_report(files: ReleaseFiles) -> Report:
         protected=_protected(unit),
         strength=_strength(guarantee),
         not_protected=manifest.not_protected,
+        source="the signed manifest (unit, caps, number of rows) and schema.json (columns)",
         guarantee=guarantee,
         budget=budget(files),
         accuracy=accuracy(files),
         audit=None if files.audit is None else _audit(files.audit),
-        planted_bugs=_planted_bugs(),
+        planted_bugs=_planted_bugs(manifest.software.get("dprelease", "")),
         annex=_annex(files),
     )
 
@@ -142,17 +143,22 @@ def _audit(document: AuditDocument) -> AuditPart:
     )
 
 
-def _planted_bugs() -> tuple[PlantedBugsPart, ...]:
+def _planted_bugs(version: str) -> tuple[PlantedBugsPart, ...]:
     """Group the bugs that this version's audits catch by the audit that catches them."""
     by_audit: dict[str, list[str]] = {}
     for bug in PLANTED_BUGS:
         by_audit.setdefault(bug.audit, []).append(bug.name)
-    return tuple(PlantedBugsPart(audit=name, caught=len(bugs), bugs=tuple(bugs)) for name, bugs in by_audit.items())
+    source = f"tests/audits/test_mutants.py of dprelease {version}"
+    return tuple(
+        PlantedBugsPart(audit=name, caught=len(bugs), bugs=tuple(bugs), source=source)
+        for name, bugs in by_audit.items()
+    )
 
 
 def _annex(files: ReleaseFiles) -> AnnexPart:
     manifest = files.manifest
     return AnnexPart(
+        source="the signed manifest and schema.json",
         mechanism=manifest.mechanism,
         notes=manifest.notes,
         columns=schema_columns(files.schema, manifest.domain),

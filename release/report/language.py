@@ -40,12 +40,13 @@ def catalogue() -> Mapping[str, Mapping[str, str]]:
 
 
 def short(text: str, digits: int = _DIGITS) -> str:
-    """Write an exact text ``p/q`` as a short decimal, rounded up; a power of ten below 1/1000 as 1e-k."""
+    """Write an exact text ``p/q`` as a short decimal, rounded up; below 1/1000 as 5e-7."""
     value = from_text(text)
-    zeros = len(str(value.denominator)) - 1
-    if value == Fraction(1, 10**zeros) and zeros > 3:
-        return f"1e-{zeros}"
-    return decimal_above(value, digits)
+    if not 0 < value < Fraction(1, 1000):
+        return decimal_above(value, digits)
+    power = len(str(value.denominator // value.numerator)) - 1
+    power += value * 10**power < 1
+    return f"{decimal_above(value * 10**power, digits)}e-{power}"
 
 
 class Words(string.Formatter):

@@ -285,11 +285,12 @@ class AuditPart(_Part):
 
 
 class PlantedBugsPart(_Part):
-    """How many planted bugs one kind of audit catches in this version's own tests."""
+    """How many planted bugs one kind of audit catches in the tests of the version that made the release."""
 
     audit: str
     caught: int
     bugs: tuple[str, ...]
+    source: str
 
 
 class SchemaColumnPart(_Part):
@@ -324,6 +325,7 @@ class FilePart(_Part):
 class AnnexPart(_Part):
     """What a specialist wants to see."""
 
+    source: str
     mechanism: dict[str, Any]
     notes: dict[str, Any]
     columns: tuple[SchemaColumnPart, ...]
@@ -360,6 +362,7 @@ class Report(_Part):
     protected: Sentence
     strength: Sentence
     not_protected: tuple[str, ...]
+    source: str
     guarantee: GuaranteePart
     budget: BudgetPart
     accuracy: AccuracyPart

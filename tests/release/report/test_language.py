@@ -79,7 +79,18 @@ def test_numbers_and_days_are_written_as_each_language_writes_them():
     assert (EN.percent(0.5), EN.percent(1.0), EN.percent(0.0), EN.percent(0.09)) == ("50.0 %", "100 %", "0 %", "9 %")
     assert (EN.percent(None), JA.percent(None)) == ("unknown", "不明")
     assert (EN.day("2026-03-01"), JA.day("2026-03-01")) == ("1 March 2026", "2026年3月1日")
-    assert EN.exact("1/1000000") == "1e-6"
+    exact = {
+        "1/1000000": "1e-6",
+        "1/2000000": "5e-7",
+        "9/1000000000": "9e-9",
+        "0/1": "0",
+        "1/1000": "0.001",
+        "3/1": "3",
+    }
+    assert {text: EN.exact(text) for text in exact} == exact
+    assert EN.exact("43/625000000") == "6.88e-8"
+    assert EN.exact("1/3000000") == "3.334e-7"
+    assert EN.exact("999999/1000000000") == "10e-4"  # rounded up, never down
     assert EN.below("2/3") == "0.6666"
 
 
