@@ -6,13 +6,13 @@ anyone who has the answers can repeat the search.
 A search for quantiles cuts the declared range into 16 parts and counts them with noise, then cuts only the parts that
 hold a wanted quantile, until a part is one value. Each count is one question of sensitivity k, so that L steps cost
 what one table of all L levels would, and only the parts that matter are ever counted. (With b parts a step the error of
-a rank grows as √(b − 1)/ln b: 16 is within 13 % of the best, and takes few questions.)
+a rank grows as √(b − 1)/ln b: 16 is within 13 % of the best, and takes few questions.) A bound lies where, coming from
+outside, the counts first stand out from their noise.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import isqrt
 from typing import Literal, cast
 
 import numpy as np
@@ -31,8 +31,8 @@ from mechanisms.base import Asked, Plan, PlannedQuestions
 PARTS = 16
 """The parts into which an interval is cut at each step."""
 
-MARGIN = 3
-"""How many standard deviations of a rank's noise the bounds leave out at either end."""
+CLEAR = 4
+"""How many standard deviations of its noise a sum of counts must reach to be taken for rows rather than for noise."""
 
 Interval = tuple[int, int]
 Ints = npt.NDArray[np.int64]
@@ -159,24 +159,31 @@ class DomainSearch:
         steps = _steps(column)
         share = short_below(self._amount / steps)
         variance = gaussian_variance(Fraction(self.unit.max_rows**2), share, self.cap.law)
-        margin = isqrt(int(MARGIN**2 * steps * Fraction(PARTS - 1, 2) * variance)) + 1
-        wanted: list[tuple[Interval, int]] = []
+        low = high = (0, column.ticks - 1)
+        inner: list[tuple[Interval, int]] = []
         for step in range(steps):
-            active = [(0, column.ticks - 1)] if step == 0 else sorted({place for place, _ in wanted})
-            parts = [part for interval in active if interval[0] < interval[1] or step == 0 for part in _cut(interval)]
+            active = {low, high, *(place for place, _ in inner)}
+            parts = [part for place in sorted(active) if place[0] < place[1] or step == 0 for part in _cut(place)]
             if not parts:
                 break
             answer = asker.ask(Quantiles(column.name, np.array(parts, dtype=np.int64), variance))
             counts = dict(zip(parts, cast("NoisyQuantiles", answer).values.tolist(), strict=True))
             if step == 0:
                 rows = sum(counts.values())
-                if rows < 4 * margin:
+                if not _is_clear(rows, steps * Fraction(PARTS - 1, 2), variance):
                     return _equal_bins(column)
-                ranks = [margin, *(number * rows // column.bins for number in range(1, column.bins)), rows - margin]
-                wanted = [(active[0], rank) for rank in ranks]
-            wanted = [_descend(interval, rank, counts) for interval, rank in wanted]
-        low, *edges, high = (first for (first, _), _ in wanted)
-        return column.narrowed(low, high, _edges(low, high, edges))
+                inner = [(low, number * rows // column.bins) for number in range(1, column.bins)]
+            low = _outermost(_asked(low, counts), counts, variance)
+            high = _outermost(_asked(high, counts)[::-1], counts, variance)
+            inner = [_descend(interval, rank, counts) for interval, rank in inner]
+        first, last = sorted((low[0], high[0]))
+        return column.narrowed(first, last, _edges(first, last, [place[0] for place, _ in inner]))
+
+
+def _is_clear(count: int, parts: Fraction, variance: Fraction) -> bool:
+    """Say whether a sum of noisy counts exceeds ``CLEAR`` standard deviations of its noise, rounded to whole numbers."""
+    above = count - parts / 2
+    return above > 0 and above * above >= CLEAR * CLEAR * parts * variance
 
 
 def domain_cap(release_cap: Cap, share: Fraction) -> Cap:
@@ -217,15 +224,35 @@ def _cut(interval: Interval) -> list[Interval]:
     return [(start, min(start + width - 1, last)) for start in range(first, last + 1, width)]
 
 
+def _asked(interval: Interval, counts: dict[Interval, int]) -> list[Interval]:
+    """Return the parts of an interval, or a single value itself."""
+    return [part for part in _cut(interval) if part in counts] or [interval]
+
+
+def _outermost(parts: list[Interval], counts: dict[Interval, int], variance: Fraction) -> Interval:
+    """Return the first part, coming from outside, that stands out from noise, alone or with those before; or the last.
+
+    What was passed on earlier steps did not stand out and is left out.
+    """
+    total = 0
+    for number, part in enumerate(parts, start=1):
+        total += counts.get(part, 0)
+        if _is_clear(counts.get(part, 0), Fraction(1), variance) or _is_clear(total, Fraction(number), variance):
+            return part
+    return parts[-1]
+
+
 def _descend(interval: Interval, rank: int, counts: dict[Interval, int]) -> tuple[Interval, int]:
     """Return the part in which a rank falls, and the rank within it; of rising ranks no later one falls earlier."""
-    parts = [part for part in _cut(interval) if part in counts]
+    parts = _asked(interval, counts)
+    if parts == [interval]:
+        return interval, rank
     before = 0
     for part, upto in zip(parts, accumulate(counts[part] for part in parts), strict=True):
         if rank < upto:
             return part, rank - before
         before = upto
-    return (parts[-1], rank - before + counts[parts[-1]]) if parts else (interval, rank)
+    return parts[-1], rank - before + counts[parts[-1]]
 
 
 def _edges(low: int, high: int, quantiles: list[int]) -> list[int]:
