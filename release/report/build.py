@@ -136,7 +136,11 @@ def _audit(document: AuditDocument) -> AuditPart:
             )
             for part in document.pairs
         ),
+        rows_alone=document.black_box.lower_bound,
+        replayed=sum(part.questions for part in document.replay),
+        violations=sum(len(part.violations) for part in document.replay),
         samplers=len(document.goodness),
+        smallest_p=min((part.p_value for part in document.goodness), default=None),
         verdict=document.verdict,
         limits=document.no_proof,
         source=AUDIT_NAME,

@@ -271,14 +271,25 @@ class PairPart(_Part):
 
 
 class AuditPart(_Part):
-    """The audit of the mechanism that was signed with the release."""
+    """The audit of the mechanism that was signed with the release.
+
+    Args:
+        rows_alone: the μ that the synthetic rows alone prove.
+        replayed: how many questions were replayed against plain kernels.
+        violations: how many of them broke a rule.
+        smallest_p: of the samplers' tests; None if none was made.
+    """
 
     level: str
     significance: float
     columns: int
     whole_schema: bool
     pairs: tuple[PairPart, ...]
+    rows_alone: float
+    replayed: int
+    violations: int
     samplers: int
+    smallest_p: float | None
     verdict: str
     limits: str
     source: str

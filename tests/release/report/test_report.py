@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from accounting.errors import ConfigError, VerificationFailed
 from accounting.exact import from_text
-from audits.document import AuditDocument, BlackBoxPart, PairPart
+from audits.document import AuditDocument, BlackBoxPart, GoodnessPart, PairPart, ReplayPart
 from release.cli import dprelease
 from release.report.build import build_report
 from release.report.files import read_files, read_release
@@ -317,8 +317,8 @@ AUDIT = AuditDocument(
         lower_bound=0.0,
         p_value=1.0,
     ),
-    replay=(),
-    goodness=(),
+    replay=(ReplayPart(pair="a row more", questions=7, largest_share_of_sensitivity=1.0, violations=()),),
+    goodness=(GoodnessPart(sampler="gaussian", draws=1000, p_value=0.25, verdict="not falsified"),),
     verdict="not falsified",
 )
 
@@ -331,7 +331,8 @@ def test_an_audit_of_the_release_is_shown_with_its_limits(release):
     assert (report.audit.pairs[0].errors, report.audit.pairs[0].claimed) == (621, 0.7071)
     page = report_html(report).decode()
     Page(page)
-    for text in ("1 of 3 columns", "0.457", "0.707", "97.0 %", "not falsified", AUDIT.no_proof):
+    shown = ("1 of 3 columns", "0.457", "0.707", "97.0 %", "not falsified", "7 questions", "smallest p-value is 0.25")
+    for text in (*shown, AUDIT.no_proof):
         assert text in page
 
 
