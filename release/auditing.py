@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -14,7 +14,7 @@ from accounting.errors import VerificationFailed
 from accounting.exact import from_text
 from audits.document import AuditDocument
 from release.dsse import payload_of, seal, unseal
-from release.statement import MANIFEST_NAME, STATEMENT_TYPE, Digest, Subject
+from release.statement import ATTESTATIONS, MANIFEST_NAME, STATEMENT_TYPE, Digest, Subject
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from release.manifest import Manifest
     from release.prepared import Prepared
 
-ATTESTATIONS: Final = "attestations"
 _SUFFIX = ".dsse.json"
 _STATEMENT = "statement"
 """What an audit is about: the payload of the release's envelope, to which further signatures may be added."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from accounting.errors import ConfigError
 from accounting.ledger.content import FIELDS
 from release.trust import known_keys, trusted_keys
-from release.verify import signed_excerpt
 
 if TYPE_CHECKING:
     from accounting.ledger import Head, Ledger
@@ -34,6 +33,8 @@ def check_ledger(
         trusted = trusted_keys(releases[0] if releases else None, keys, workspace)
     else:
         trusted = known_keys(keys, workspace)
+    if releases:
+        from release.verify import signed_excerpt
     excerpts = [signed_excerpt(folder, trusted) for folder in releases]
     notes = [read_note(path) for path in checkpoints]
     notes += [str(excerpt.evidence["checkpoint"]) for excerpt in excerpts]

@@ -16,11 +16,11 @@ from accounting.unit import unit_from_json
 from mechanisms.base import Asked
 from mechanisms.domain import DomainSearch, FoundDomain, domain_cap
 from release.record import DomainRecord
+from release.statement import DOMAIN_NAME
 
 if TYPE_CHECKING:
     from release.manifest import DomainPart, Manifest, QuestionPart
 
-DOMAIN_NAME: Final = "domain.json"
 _FORM: Final[dict[str, Json]] = {"format": "dprelease.domain", "version": 1}
 
 

@@ -4,7 +4,7 @@ Rationals are written ``p/q``; ε as a decimal rounded up; days ``YYYY-MM-DD``. 
 """
 
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -12,8 +12,10 @@ from accounting.budget import Cap, EpsilonDelta, Law
 from accounting.events import Event, GaussianEvent, ThresholdEvent
 from accounting.exact import decimal_above, from_text, to_text
 from accounting.unit import NEIGHBOURING, unit_to_json
-from mechanisms.bounds import ErrorBounds
 from release.record import DomainRecord, Look, QuestionRecord, RunRecord, RunSummary
+
+if TYPE_CHECKING:
+    from mechanisms.bounds import ErrorBounds
 
 FORMAT: Final = 1
 REPORTED_DELTAS = tuple(Fraction(1, 10**power) for power in (5, 6, 7, 8, 9))
@@ -327,7 +329,7 @@ CONVERSION = {
 }
 
 
-def _bounds(bounds: ErrorBounds) -> BoundsPart:
+def _bounds(bounds: "ErrorBounds") -> BoundsPart:
     twice = 2 * bounds.total
     return BoundsPart(
         confidence=bounds.confidence,

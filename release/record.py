@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from accounting.budget import Cap, EpsilonDelta, Law
 from accounting.canonical import Json
 from accounting.events import Event
 from accounting.unit import PrivacyUnit
-from mechanisms.base import Plan
-from mechanisms.bounds import ErrorBounds
-from mechanisms.domain import MeasuredColumn
+
+if TYPE_CHECKING:
+    from mechanisms.base import Plan
+    from mechanisms.bounds import ErrorBounds
+    from mechanisms.domain import MeasuredColumn
 
 Purpose = Literal["release", "test", "audit"]
 
@@ -55,7 +57,7 @@ class DomainRecord:
     declared_schema_digest: str
     share: Fraction
     delta: Fraction
-    columns: tuple[MeasuredColumn, ...]
+    columns: "tuple[MeasuredColumn, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +153,10 @@ class RunRecord:
     statement: EpsilonDelta | None
     delta: Fraction
     mechanism: Mapping[str, Json]
-    plan: Plan
+    plan: "Plan"
     questions: tuple[QuestionRecord, ...]
     settled: Fraction
-    bounds: ErrorBounds
+    bounds: "ErrorBounds"
     notes: Mapping[str, Json]
     public_seed: str
     output_rows: int

@@ -16,6 +16,8 @@ from release.manifest import Hash, Manifest
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "urn:dprelease:predicate:release:v1"
 MANIFEST_NAME = "manifest.dsse.json"
+ATTESTATIONS: Final = "attestations"
+DOMAIN_NAME: Final = "domain.json"
 
 
 class _Part(BaseModel):

@@ -86,5 +86,7 @@ def layout_of(ticks: int, edges: Sequence[int] | None, bins: int | None, points:
     else:
         starts = np.array([0, *(edges or ())], dtype=np.int64)
     cuts = [tick for point in points for tick in (point, point + 1) if tick < ticks]
-    starts = np.union1d(starts, np.array(cuts, dtype=np.int64))
-    return Layout(ticks, starts)
+    new = np.array(sorted(set(cuts)), dtype=np.int64)
+    place = np.searchsorted(starts, new)
+    absent = np.append(starts, -1)[place] != new
+    return Layout(ticks, np.insert(starts, place[absent], new[absent]))

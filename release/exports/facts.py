@@ -6,14 +6,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from accounting.exact import decimal_above
-from release.auditing import ATTESTATIONS
 from release.exports.publication import Publication
 from release.manifest import Manifest
 from release.output import NAMES
 from release.report.build import build_report
 from release.report.files import ReleaseFiles, read_release
 from release.report.model import Report
-from release.statement import MANIFEST_NAME, file_digest
+from release.statement import ATTESTATIONS, MANIFEST_NAME, file_digest
 
 
 @dataclass(frozen=True, slots=True)

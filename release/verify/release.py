@@ -12,13 +12,11 @@ from accounting.budget import cap
 from accounting.errors import ConfigError, VerificationFailed
 from accounting.exact import decimal_above, from_text, to_text
 from accounting.schema import Schema
-from release.auditing import ATTESTATIONS, check_attestations
 from release.confidentiality import is_confidential
-from release.domain import check_domain
 from release.dsse import unseal
 from release.excerpt import EVIDENCE_NAME, Excerpt
 from release.manifest import CapPart, CurvePoint, Manifest
-from release.statement import MANIFEST_NAME, Statement, file_digest, parse_statement
+from release.statement import ATTESTATIONS, DOMAIN_NAME, MANIFEST_NAME, Statement, file_digest, parse_statement
 from release.verify.entries import LEDGER_NAME, check_entries, read_evidence, read_lines
 from release.verify.sums import Sums
 from release.verify.table import check_csv, check_parquet
@@ -58,11 +56,11 @@ def verify_release(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Ver
     statement, signers = _open(folder, trusted)
     manifest = statement.predicate
     _check_files(folder, statement)
-    check_attestations(folder, trusted)
+    _check_attestations(folder, trusted)
     schema = _check_schema(folder, manifest)
     checkpoint, sums = check_entries(folder, manifest, list(trusted.values()))
     _check_guarantee(manifest, sums)
-    measured = check_domain(folder, manifest)
+    measured = _check_domain(folder, manifest)
     rows = _check_tables(folder, schema, manifest)
     spent = f"{manifest.guarantee.law.unit} = {decimal_above(from_text(sums.settled))}"
     return Verified(
@@ -88,6 +86,21 @@ def _measured(columns: int, sums: Sums) -> tuple[str, ...]:
     delta = decimal_above(from_text(sums.settled_delta))
     domains = f"{columns} measured domain{'s follow' if columns > 1 else ' follows'}"
     return (f"{domains} from the settled answers, at delta = {delta}",)
+
+
+def _check_attestations(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> None:
+    if (folder / ATTESTATIONS).exists():  # most releases have none, and need no model of an audit
+        from release.auditing import check_attestations
+
+        check_attestations(folder, trusted)
+
+
+def _check_domain(folder: Path, manifest: Manifest) -> int:
+    if manifest.domain is None and not (folder / DOMAIN_NAME).exists():
+        return 0
+    from release.domain import check_domain  # a search is repeated, which takes the mechanisms
+
+    return check_domain(folder, manifest)
 
 
 def signed_excerpt(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Excerpt:
