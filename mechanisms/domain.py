@@ -181,7 +181,7 @@ class DomainSearch:
 
 
 def _is_clear(count: int, parts: Fraction, variance: Fraction) -> bool:
-    """Say whether a sum of noisy counts exceeds ``CLEAR`` standard deviations of its noise, rounded to whole numbers."""
+    """Say whether a sum of noisy counts exceeds ``CLEAR`` standard deviations of its noise and what rounding adds."""
     above = count - parts / 2
     return above > 0 and above * above >= CLEAR * CLEAR * parts * variance
 
