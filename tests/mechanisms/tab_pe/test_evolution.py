@@ -15,9 +15,9 @@ from accounting.errors import BudgetRefused, ConfigError, DpReleaseError, QueryR
 from accounting.ledger import Ledger
 from accounting.noise import OsEntropy, SeededEntropy
 from accounting.planted import exact_answer, planted_table
-from accounting.queries import Votes, query_digest
+from accounting.queries import Votes, answer_to_bytes, query_digest
 from accounting.unit import PersonUnit, RowUnit
-from mechanisms.tab_pe import TabPEConfig
+from mechanisms.tab_pe import TabPEConfig, evolution
 from mechanisms.tab_pe.space import embedding
 from tests.mechanisms.fakes import NumpyTable, categorical, integer, schema_of
 
@@ -132,24 +132,36 @@ class TestResume:
         ledger.open_dataset("toy", unit=RowUnit(), cap=CAP)
         return ledger.allot("toy", "toy-1", CAP, purpose="test", noise="test-seeded", context={}, commitment=None)
 
-    def test_p16_a_stopped_run_goes_on_from_its_answers_and_never_pays_twice(self, tmp_path):
+    @pytest.mark.parametrize("asked", range(SMALL["rounds"] + 1))
+    @pytest.mark.parametrize("charged", [False, True])
+    def test_p16_a_run_stopped_in_any_round_goes_on_from_its_answers_and_never_pays_twice(
+        self, tmp_path, asked, charged
+    ):
+        """Stopped before the charge, or after the answer was stored and before the mechanism saw it."""
         ledger, rows = Ledger.in_memory(), self.rows(tmp_path)
         account = self.account(ledger)
         mechanism = TabPEConfig(**SMALL).calibrate(CAP, RowUnit(), SCHEMA)
-        whole = Seen(private_table(rows, account, SeededEntropy(1)))
 
         class Stopped(Seen):
             def ask(self, query):
-                if len(self.asked) == 2:
+                if len(self.asked) == asked:
+                    if charged:
+                        super().ask(query)
                     raise KeyboardInterrupt
                 return super().ask(query)
 
+        first = Stopped(private_table(rows, account, SeededEntropy(1)))
         with pytest.raises(KeyboardInterrupt):
-            mechanism.run(Stopped(private_table(rows, account, SeededEntropy(1))), np.random.default_rng(5))
+            mechanism.run(first, np.random.default_rng(5))
         spent = ledger.dataset("toy").releases[0].settled
+        stored = first.answers[: asked + charged]
+        whole = Seen(private_table(rows, account, SeededEntropy(2)))
         result = mechanism.run(whole, np.random.default_rng(5))
         after = ledger.dataset("toy").releases[0].settled
-        assert 0 < spent < after == mechanism.plan.total
+        assert spent <= after == mechanism.plan.total
+        assert len(whole.asked) == SMALL["rounds"] + 1  # no round is skipped
+        for old, new in zip(stored, whole.answers, strict=False):
+            assert answer_to_bytes(old) == answer_to_bytes(new)
         again = mechanism.run(private_table(rows, ledger.resume("toy-1"), SeededEntropy(99)), np.random.default_rng(5))
         assert ledger.dataset("toy").releases[0].settled == after
         assert all(
@@ -235,6 +247,43 @@ class TestFaults:
         one = run(ticks)[2].synthetic.ticks
         other = run({name: values[order] for name, values in ticks.items()})[2].synthetic.ticks
         assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_the_same_run_costs_half_of_mu_squared_in_a_zcdp_ledger():
+    one, other = (
+        run(parity(100), limit=limit)[2].transcript for limit in (cap(Law.GDP, Fraction(2)), cap(Law.ZCDP, Fraction(1)))
+    )
+    assert [asked.cost for asked in one] == [2 * asked.cost for asked in other]
+    assert np.array_equal(one[0].answer.tables[0], other[0].answer.tables[0])  # the same noise for the same price
+
+
+def test_rows_are_drawn_from_the_model_where_the_schema_mixes_and_weighed_by_votes():
+    """Parity of two signs: a model of pairs does not hold it, the votes of one round say it."""
+    schema = schema_of(categorical("y", 2), categorical("s", 2), categorical("t", 2), integer("a", 0, 99))
+    rng = np.random.default_rng(1)
+    ticks = {"s": rng.integers(0, 2, 4000), "t": rng.integers(0, 2, 4000), "a": rng.integers(0, 100, 4000)}
+    ticks["y"] = ticks["s"] ^ ticks["t"]
+    right = {}
+    for output in ("model", "candidates"):
+        config = TabPEConfig(
+            label="y", start="model", model_options={"degree": 2}, opening_share=Fraction(1, 2), output=output
+        )
+        mechanism = config.calibrate(CAP, RowUnit(), schema)
+        table = planted_table(schema, ticks, RowUnit(), CAP, entropy=SeededEntropy(2))
+        result = mechanism.run(table, np.random.default_rng(2))
+        made = result.synthetic.ticks
+        right[output] = np.mean((made["s"] ^ made["t"]) == made["y"])
+        assert abs(result.synthetic.rows - 4000) < 40
+        assert np.abs(np.bincount(made["a"] // 25, minlength=4) / 4000 - 0.25).max() < 0.03
+    assert right["model"] > 0.9
+    assert right["candidates"] > 0.9
+
+
+def test_large_outputs_are_weighed_part_by_part(monkeypatch):
+    monkeypatch.setattr(evolution, "_PART", 100)
+    made = run(parity(300), start="model", output="model", rounds=1, rows=350)[2].synthetic
+    assert made.rows == 350
+    assert np.mean(made.ticks["y"]) == pytest.approx(0.5, abs=0.1)
 
 
 def test_one_column_is_counted_and_not_voted_on():
