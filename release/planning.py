@@ -8,6 +8,9 @@ from accounting.budget import Law, cap
 from accounting.errors import BudgetRefused
 from accounting.events import gaussian_variance
 from accounting.exact import decimal_below, to_text
+from mechanisms.adaptive import Adaptive
+from mechanisms.coding import model_sizes
+from mechanisms.mst import MST
 from mechanisms.predict import Prediction, advise, measures_one_ways, predict, side_by_side
 from release.amounts import cost_text, delta_text, left_text
 from release.prepared import Prepared
@@ -41,6 +44,7 @@ class ColumnError:
     Args:
         column: the column.
         cells: the cells of its one-way marginal.
+        modelled: the most cells that it has in the mechanism's model.
         rows: the noise's standard deviation on each cell, in rows.
         error: the expected total variation distance before the model smooths it, at most 1; None without a guess of the
             number of rows.
@@ -48,6 +52,7 @@ class ColumnError:
 
     column: str
     cells: int
+    modelled: int
     rows: float
     error: float | None
 
@@ -175,11 +180,14 @@ def _column_errors(prepared: Prepared, rows: int | None) -> tuple[ColumnError, .
     # These mechanisms measure every one-way marginal in their first question, of sensitivity k·√columns.
     plan, k = prepared.mechanism.plan, prepared.unit.max_rows
     sigma = sqrt(gaussian_variance(Fraction(k * k * len(columns)), plan.lines[0].ceiling, plan.law))
+    modelled = {column.name: column.cells for column in columns}
+    if isinstance(prepared.mechanism, (Adaptive, MST)):
+        modelled = model_sizes(prepared.schema, prepared.mechanism.config.bins)
     errors = []
     for column in columns:
         # Half the sum over cells of E|N(0, σ²)| = σ √(2/π), as a share of the rows.
         error = None if not rows else min(1.0, column.cells * sigma * sqrt(2 / pi) / (2 * rows))
-        errors.append(ColumnError(column.name, column.cells, sigma, error))
+        errors.append(ColumnError(column.name, column.cells, modelled[column.name], sigma, error))
     return tuple(errors)
 
 

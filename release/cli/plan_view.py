@@ -67,7 +67,13 @@ def plan_document(plan: ReleasePlan) -> dict[str, object]:
             for line in plan.lines
         ],
         "columns": [
-            {"column": item.column, "cells": item.cells, "sigma": item.rows, "expected_error": item.error}
+            {
+                "column": item.column,
+                "cells": item.cells,
+                "modelled_cells": item.modelled,
+                "sigma": item.rows,
+                "expected_error": item.error,
+            }
             for item in plan.columns
         ],
         "rows_guess": plan.rows,
@@ -79,7 +85,13 @@ def plan_document(plan: ReleasePlan) -> dict[str, object]:
 def _errors(plan: ReleasePlan) -> str:
     known = plan.rows is not None
     rows = [
-        (item.column, str(item.cells), f"±{item.rows:.1f}", "" if item.error is None else f"{100 * item.error:.2f} %")
+        (
+            item.column,
+            str(item.cells),
+            f"at most {item.modelled}" if item.modelled < item.cells else str(item.cells),
+            f"±{item.rows:.1f}",
+            "" if item.error is None else f"{100 * item.error:.2f} %",
+        )
         for item in plan.columns
     ]
     title = (
@@ -87,7 +99,7 @@ def _errors(plan: ReleasePlan) -> str:
         if known
         else "Noise on each column's one-way marginal (give --rows-guess for shares):"
     )
-    return title + "\n" + table(("column", "cells", "rows a cell", "of all rows"), rows)
+    return title + "\n" + table(("column", "cells", "in the model", "rows a cell", "of all rows"), rows)
 
 
 def _predictions(plan: ReleasePlan) -> str:

@@ -134,6 +134,19 @@ def test_plan_without_any_public_guess_shows_noise_in_rows_only(workspace, give)
     assert "--rows-guess" in give("plan").out
 
 
+def test_plan_says_how_many_cells_a_long_list_has_in_the_model(workspace, give):
+    names = ", ".join(f'"c{number}"' for number in range(3000))
+    column = f'name = "code"\nkind = "categorical"\nnullable = true\ncategories = [{names}]\n'
+    (workspace / "schema.toml").write_text(f'[table]\nname = "t"\n[[columns]]\n{column}')
+    for kind, cells in (("mst", 258), ("independent", 3001)):
+        (workspace / "release.toml").write_text(RELEASE.replace('"independent"', f'"{kind}"'))
+        (column,) = give("plan --json").document["columns"]
+        assert (column["cells"], column["modelled_cells"]) == (3001, cells)
+    assert "at most 258" not in give("plan").out
+    (workspace / "release.toml").write_text(RELEASE.replace('"independent"', '"mst"'))
+    assert "at most 258" in give("plan").out
+
+
 def test_run_then_verify(workspace, give):
     path = workspace / "release.toml"
     path.write_text(RELEASE + '[output]\nformats = ["csv", "parquet"]\n')
