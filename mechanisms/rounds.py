@@ -61,13 +61,15 @@ def run_rounds(
     log: list[dict[str, Json]] = []
     amount = spendable(asker.left / settings.rounds)
     steps = settings.rounds + 2
+    for_choosing = asker.left * settings.select_fraction  # what rounding leaves over in a round is not chosen by twice
     last = False
     while not last:
         last = asker.left < 2 * amount
         if last:
             amount = asker.left
         fitting.offers.begin(len(log) + 1, last=last)
-        choosing = short_below(amount * settings.select_fraction)
+        choosing = short_below(min(amount * settings.select_fraction, for_choosing))
+        for_choosing -= choosing
         measuring = spendable(amount - choosing)
         variance = gaussian_variance(Fraction(settings.max_rows**2), measuring, settings.law)
         sigma = float(variance) ** 0.5
