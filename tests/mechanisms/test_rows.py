@@ -3,8 +3,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from accounting.errors import ConfigError
 from mechanisms.noisy import NoisyTable
-from mechanisms.rows import OUTPUT_CELLS, TotalEstimate, estimate_total, most_rows, rows_out
+from mechanisms.rows import OUTPUT_CELLS, TotalEstimate, check_rows, estimate_total, most_rows, rows_out
 from tests.mechanisms.fakes import categorical, schema_of
 
 SCHEMA = schema_of(categorical("a", 2), categorical("b", 2))
@@ -41,6 +42,23 @@ def test_p25_declared_rows_win_and_say_so():
     assert declared.scale == pytest.approx(50 / 7)
     assert declared.facts["rows_from"] == "declared"
     assert rows_out(TotalEstimate(50.0, 4.0), None, SCHEMA).facts["rows_from"] == "noisy total"
+
+
+def test_the_declared_public_ceiling_caps_the_noisy_total_and_refuses_more_declared_rows():
+    capped = schema_of(categorical("a", 2), categorical("b", 2), max_rows=60)
+    output = rows_out(TotalEstimate(99.0, 4.0), None, capped)
+    assert output.count == 60
+    assert output.scale == pytest.approx(99 / 60)
+    assert output.facts["noisy_total"] == 99
+    check_rows(60, capped)
+    with pytest.raises(ConfigError, match="61 synthetic rows were declared, but at most 60"):
+        check_rows(61, capped)
+
+
+@pytest.mark.parametrize("rows", [-1, True, 1.0, "7"])
+def test_a_declared_number_of_rows_is_a_whole_number(rows):
+    with pytest.raises(ConfigError, match="whole number"):
+        check_rows(rows, SCHEMA)
 
 
 def test_noise_on_the_total_cannot_exhaust_the_memory():
