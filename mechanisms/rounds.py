@@ -11,12 +11,11 @@ from accounting.exact import short_below
 from mechanisms.asking import Asker, spendable
 from mechanisms.base import Progress, Watcher
 from mechanisms.fitting import Fitting
-from mechanisms.pgm import candidate_cells
+from mechanisms.pgm import BYTES_PER_CELL, candidate_cells
 from mechanisms.selection import EXPECTED_NOISE, Pool
 from mechanisms.workload import Candidates
 
-BYTES_PER_CELL = 8
-MEGABYTE = 10**6
+_MEGABYTE = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def run_rounds(
         pool, model_cells = affordable(fitting, settings, asker.share_after(amount))
         index = choose(asker, fitting, pool, choosing, sigma)
         clique, cells = pool.cliques[index], pool.cells[index]
-        size = model_cells[index] * BYTES_PER_CELL / MEGABYTE
+        size = model_cells[index] * BYTES_PER_CELL / _MEGABYTE
         message = f"measure {' × '.join(clique)}; the model grows to {size:.3g} MB"
         watch(Progress(len(log) + 2, steps, message, asker.share))
         moved = fitting.add(asker.marginals((clique,), measuring, fitting.hybrid.coding))
@@ -94,7 +93,7 @@ def affordable(fitting: Fitting, settings: RoundSettings, share: float) -> tuple
         the candidates, and for each the cells of the model with it.
     """
     candidates = settings.candidates
-    limit = float(settings.max_model_size_mb) * MEGABYTE / BYTES_PER_CELL * share
+    limit = float(settings.max_model_size_mb) * _MEGABYTE / BYTES_PER_CELL * share
     now, *with_each = candidate_cells(fitting.domain, fitting.structure, ((), *candidates.cliques))
     kept = [index for index, cells in enumerate(with_each) if cells <= max(limit, now)]
     cliques = tuple(candidates.cliques[index] for index in kept)

@@ -11,11 +11,12 @@ Post-processing only: it sees noisy answers and public structure, never rows. Re
 
 from mechanisms.pgm.domain import Clique, Domain
 from mechanisms.pgm.estimation import SolverOptions, estimate
-from mechanisms.pgm.junction_tree import candidate_cells, model_cells, model_size_mb
+from mechanisms.pgm.junction_tree import BYTES_PER_CELL, candidate_cells, model_cells, model_size_mb
 from mechanisms.pgm.measurement import Measurement
 from mechanisms.pgm.model import Model
 
 __all__ = [
+    "BYTES_PER_CELL",
     "Clique",
     "Domain",
     "Measurement",
