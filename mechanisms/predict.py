@@ -153,7 +153,7 @@ def advise(schema: Schema, predictions: tuple[Prediction, ...]) -> tuple[str, st
     return taken.kind, (
         f"its expected error on {taken.degree}-way marginals is {taken.workload_error:.3f}"
         + (f", against {others}" if others else "")
-        + (f"; {order}" if spoken_for == "aim" else "")
+        + (f"; {order}" if spoken_for == "aim" and taken.kind != "tab-pe" else "")
     )
 
 
