@@ -122,8 +122,8 @@ class _Handle(Opaque):
             LedgerError: the ledger failed; what it recorded counts.
 
         Privacy:
-            Nothing before ``start`` looks at rows. After it, no error shows why it happened: the text is constant, and
-            no context or frame that held counts is attached.
+            Nothing looks at rows before the question is charged and durably started, in one transaction. After it, no
+            error shows why it happened: the text is constant, and no context or frame that held counts is attached.
         """
         check_query(query, self._schema)
         check_question_size(query, self._schema)
@@ -134,11 +134,10 @@ class _Handle(Opaque):
         self._asked += 1
         request = str(self._asked)
         description = describe_query(query)
-        granted = self._account.authorise(request, description_digest(description), event, description)
+        granted = self._account.authorise(request, description_digest(description), event, description, start=True)
         self._spent += cost
         if isinstance(granted, Stored):
             return answer_from_bytes(granted.answer, query, self._schema, granted.entry)
-        self._account.start(granted)
         answered = self._answer(query)
         if answered is None:
             raise StoppedAfterSpending(

@@ -115,6 +115,23 @@ def test_a_refused_question_spends_nothing_and_leaves_the_ledger_open(ledger):
     assert ask(account, 1, "1/2") > 0
 
 
+def test_a_question_that_is_started_at_once_is_two_entries_of_one_transaction(ledger):
+    open_rows(ledger)
+    account = allot(ledger, cap="1/2")
+    grant = reserve(account, 1, "1/8", start=True)
+    assert [entry.body["kind"] for entry in ledger.entries()][2:] == ["reserved", "started"]
+    for step in (account.start, account.void):
+        with pytest.raises(LedgerError, match="is started, not reserved"):
+            step(grant)
+    assert ledger.dataset("rand").in_flight == Fraction(1, 8)
+    entry = account.settle(grant, b"17")
+    assert reserve(account, 1, "1/8", start=True) == Stored(entry, b"17")
+    size = ledger.verify().size
+    with pytest.raises(BudgetRefused):
+        reserve(account, 2, "1/2", start=True)
+    assert ledger.verify().size == size
+
+
 def test_a_question_is_reserved_started_settled_in_this_order_once(ledger):
     open_rows(ledger)
     account = allot(ledger)

@@ -376,7 +376,8 @@ class TestCrash:
         handle = release.handle()
         monkeypatch.setattr(table, "_noisy_answer", lambda *_: pytest.fail("the rows were touched"))
         with monkeypatch.context() as patched:
-            patched.setattr(Account, "start", _exit)
+            charge = Account.authorise
+            patched.setattr(Account, "authorise", lambda *of, **more: _exit(charge(*of, **more)))
             with pytest.raises(SystemExit):
                 handle.ask(QUESTIONS["total"])
         assert release.spent == (Fraction(1, 8), 0)

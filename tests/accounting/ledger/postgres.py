@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,18 +34,21 @@ def binaries() -> Path | None:
 class Server:
     """One running server with one database."""
 
-    def __init__(self) -> None:
+    def __init__(self, parent: Path | None = None) -> None:
+        """Start it in a folder of its own, in memory or in the parent that is given."""
         folder = binaries()
         assert folder is not None
         self.bin = folder
-        self.home = quick_folder()
+        self.home = quick_folder() if parent is None else Path(tempfile.mkdtemp(dir=parent))
         self.data = self.home / "data"
         self.log = self.home / "log"
-        self.user = {}
+        self.user: dict[str, Any] = {}
         if os.getuid() == 0:
             names = {entry.pw_name for entry in pwd.getpwall()}
             account = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
             os.chown(self.home, account.pw_uid, account.pw_gid)
+            if parent is not None:
+                parent.chmod(0o755)  # the server's account must get through
             self.user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         self.run("initdb", "-D", self.data, "-U", "ledger", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
         with socket.socket() as probe:
@@ -87,7 +91,7 @@ class Server:
 
 
 @functools.cache
-def shared_server():
+def shared_server() -> Server:
     """Start the one server of this process; it stops with the process."""
     running = Server()
     atexit.register(running.stop)
@@ -95,7 +99,7 @@ def shared_server():
 
 
 @pytest.fixture(scope="session")
-def server():
+def server() -> Server:
     """Return the one server of this process."""
     if binaries() is None:
         pytest.skip("PostgreSQL's server is not installed; install Debian's package postgresql to run this test")

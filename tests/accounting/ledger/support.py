@@ -34,9 +34,9 @@ def described(event):
     return {"question": "total", "variance": f"{event.variance.numerator}/{event.variance.denominator}"}
 
 
-def reserve(account, request, rho, question="q"):
+def reserve(account, request, rho, question="q", *, start=False):
     event = event_of(rho)
-    return account.authorise(str(request), digest_of(question), event, described(event))
+    return account.authorise(str(request), digest_of(question), event, described(event), start=start)
 
 
 def ask(account, request, rho, answer=b"42"):
