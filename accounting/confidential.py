@@ -15,7 +15,7 @@ from accounting.curator.form import check_size, file_form, without_rows
 from accounting.curator.persons import NO_PERSON
 from accounting.curator.reading import number_persons, open_table
 from accounting.curator.rows import Opaque
-from accounting.schema import Problem, Schema
+from accounting.schema import Problem, Schema, loose_form
 from accounting.unit import PersonUnit, PrivacyUnit
 
 T = TypeVar("T")
@@ -57,6 +57,7 @@ class SchemaReport:
         null_ids: the number of rows that are left out because they have no id.
         crowded_persons: the number of persons with more rows than the unit keeps.
         dropped_rows: the number of their rows that are left out.
+        similar_ids: how many ids are likely to be spellings of another one, so that one person counts as several.
     """
 
     rows: int
@@ -66,6 +67,7 @@ class SchemaReport:
     null_ids: int
     crowded_persons: int
     dropped_rows: int
+    similar_ids: int
 
     @property
     def is_clean(self) -> bool:
@@ -112,6 +114,7 @@ def schema_check(
                 ids = file.ids(identifier, chunk[unit.id_column])
                 rows_of.update(number_persons(ids, known, identifier.null_ids))
         null_ids = rows_of.pop(NO_PERSON, 0)
+        ids_found = [identity for identity in known if isinstance(identity, str)]
         beyond = [count - unit.max_rows for count in rows_of.values() if count > unit.max_rows]
         return SchemaReport(
             rows=rows,
@@ -121,6 +124,7 @@ def schema_check(
             null_ids=null_ids,
             crowded_persons=len(beyond),
             dropped_rows=sum(beyond),
+            similar_ids=len(ids_found) - len({loose_form(identity) for identity in ids_found}),
         )
 
     return Confidential(without_rows("checking the private file", check))

@@ -4,7 +4,7 @@ from accounting.schema.column import NULL, Column, Problem
 from accounting.schema.constraints import Combinations, Meaning, Order
 from accounting.schema.dates import DateColumn, DatetimeColumn
 from accounting.schema.discrete import BooleanColumn, CategoricalColumn
-from accounting.schema.identifier import IdentifierColumn
+from accounting.schema.identifier import IdentifierColumn, loose_form
 from accounting.schema.layout import MAX_CELLS, MAX_TICKS
 from accounting.schema.ordered import IntegerColumn, OrderedColumn, RealColumn
 from accounting.schema.schema import Schema, TableKeys
@@ -28,4 +28,5 @@ __all__ = [
     "RealColumn",
     "Schema",
     "TableKeys",
+    "loose_form",
 ]

@@ -27,6 +27,16 @@ _FORMS: Final[Mapping[Step, Callable[[str], str]]] = {
 }
 
 
+_LOOSE: Final[tuple[Step, ...]] = ("nfkc", "strip", "casefold", "drop-leading-zeros")
+
+
+def loose_form(identity: str) -> str:
+    """Return a form in which spellings of one id are likely to meet: blanks, width, case, leading zeros left aside."""
+    for step in _LOOSE:
+        identity = _FORMS[step](identity)
+    return identity
+
+
 class IdentifierColumn(DeclaredColumn):
     """A column that identifies a person or a row: never modelled, never released.
 

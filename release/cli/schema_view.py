@@ -50,6 +50,11 @@ def summary_document(summary: SchemaSummary) -> dict[str, object]:
 def report_text(report: "SchemaReport") -> str:
     """Lay out a confidential check for the curator's terminal."""
     lines = [CONFIDENTIAL, f"{report.rows} rows were read."]
+    if report.similar_ids:
+        lines.append(
+            f"{report.similar_ids} ids differ from another one by case, blanks, width or leading zeros alone. If they "
+            "are spellings of one id, declare its canonical form: each spelling now counts as a person."
+        )
     if report.is_clean:
         return "\n".join([*lines, "No row breaks a rule of the schema."])
     broken = [
@@ -93,4 +98,5 @@ def report_document(report: "SchemaReport") -> dict[str, object]:
         "null_ids": report.null_ids,
         "crowded_persons": report.crowded_persons,
         "dropped_rows": report.dropped_rows,
+        "similar_ids": report.similar_ids,
     }

@@ -13,7 +13,7 @@ from accounting.errors import ConfigError, InputFileError
 from accounting.schema import Problem, Schema
 from accounting.unit import PersonUnit, RowUnit
 from tests.accounting.curator.tables import CANARY_SCHEMA as SCHEMA
-from tests.accounting.curator.tables import person, write
+from tests.accounting.curator.tables import person, schema_of, write
 
 HEADER = "letter,age,who\n"
 
@@ -127,3 +127,15 @@ def test_the_check_counts_the_rows_that_break_a_constraint(tmp_path):
     assert not report.is_clean
     path.write_text("low,high\n1,2\n")
     assert schema_check(path, schema, RowUnit()).reveal_to_curator().is_clean
+
+
+def test_ids_that_look_like_spellings_of_one_are_counted(tmp_path):
+    lines = "".join(f"a,1,{who}\n" for who in ["AB-7", "ab-7", "007", "7", "\uff17", "8", "", ""])
+    path = write(tmp_path / "t.csv", "letter,age,who\n" + lines)
+    report = schema_check(path, SCHEMA, person(3)).reveal_to_curator()
+    assert report.similar_ids == 3
+    assert schema_check(path, SCHEMA, RowUnit()).reveal_to_curator().similar_ids == 0
+    form = {"canonical": ["nfkc", "casefold", "drop-leading-zeros"], "null_ids": "person"}
+    declared = schema_of(*SCHEMA.declared[:2], {"name": "who", "kind": "identifier"} | form)
+    report = schema_check(path, declared, person(2)).reveal_to_curator()
+    assert (report.similar_ids, report.null_ids, report.crowded_persons, report.dropped_rows) == (0, 0, 1, 1)
