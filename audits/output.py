@@ -78,16 +78,24 @@ def audit_tables(
 
 def _utility(tables: Tables, target: str, workload: Sequence[tuple[Clique, int]], say: Say) -> UtilityPart:
     from audits.utility.learning import propensity, train_and_test
-    from audits.utility.marginals import correlation_error, score_of, subsample_yardstick, variation, workload_error
+    from audits.utility.marginals import (
+        Compared,
+        correlation_error,
+        score_of,
+        subsample_yardstick,
+        variation,
+        workload_error,
+    )
     from audits.utility.wasserstein import wasserstein
 
     schema, private, synthetic, held_out = tables.schema, tables.private, tables.synthetic, tables.held_out
     rng = np.random.default_rng(SEED)
     say("marginals of one, two and three columns")
-    variations = [variation(schema, private, synthetic, ways) for ways in (1, 2, 3)]
+    compared = Compared(schema, private, synthetic) if _rows(private) and _rows(synthetic) else None
+    variations = [variation(schema, private, synthetic, ways, compared) for ways in (1, 2, 3)]
     ways = min(MOST_WAYS, len(schema.columns))
     score = score_of(variations[ways - 1])
-    error = workload_error(schema, private, synthetic, workload)
+    error = workload_error(schema, private, synthetic, workload, compared)
     say("like how large a subsample")
     yardstick = (
         score if isinstance(score, NotComputable) else subsample_yardstick(schema, private, score.value, ways, rng)

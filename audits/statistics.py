@@ -49,8 +49,8 @@ def proportion_lower(count: int, trials: int, significance: float) -> float:
     return 1 - proportion_upper(trials - count, trials, significance)
 
 
-def wilson(count: int, trials: int, significance: float) -> tuple[float, float]:
-    """Return the two-sided Wilson score interval of a proportion."""
+def wilson(count: float, trials: int, significance: float) -> tuple[float, float]:
+    """Return the two-sided Wilson score interval of a proportion; a count may be a sum of parts of successes."""
     from scipy.special import ndtri
 
     check_significance(significance)
@@ -58,7 +58,7 @@ def wilson(count: int, trials: int, significance: float) -> tuple[float, float]:
     rate = count / trials
     centre = (rate + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return (max(0.0, centre - half) if count > 0 else 0.0), (min(1.0, centre + half) if count < trials else 1.0)
 
 
 def mu_lower_bound_apart(errors: ErrorCounts, significance: float) -> float:

@@ -14,7 +14,6 @@ from audits.statistics import wilson
 Floats = npt.NDArray[np.float64]
 
 _LEAST = 20
-_Z = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +48,18 @@ def positive_control(
 
 
 def auc_of(inside: Floats, outside: Floats) -> Figure:
-    """Return the area under the curve with its 95 % interval by Hanley and McNeil 1982."""
+    """Return the area under the curve with a 95 % interval for the largest variance that it permits.
+
+    Source:
+        Birnbaum and Klose 1957: the variance is at most A·(1 − A)/min(n, m), that of a proportion in so many trials.
+    """
     from scipy.stats import rankdata
 
     n, m = inside.size, outside.size
     ranks = rankdata(np.concatenate([inside, outside]))[:n].sum()
     area = float((ranks - n * (n + 1) / 2) / (n * m))
-    one, two = area / (2 - area), 2 * area * area / (1 + area)
-    variance = (area * (1 - area) + (n - 1) * (one - area**2) + (m - 1) * (two - area**2)) / (n * m)
-    half = _Z * max(variance, 0.0) ** 0.5
-    return Figure(area, max(0.0, area - half), min(1.0, area + half))
+    trials = min(n, m)
+    return Figure(area, *wilson(area * trials, trials, 0.05))
 
 
 def tpr_of(inside: Floats, outside: Floats, rng: np.random.Generator) -> Figure:

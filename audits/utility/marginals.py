@@ -33,13 +33,15 @@ class Compared:
         schema: of both.
         real: ticks of the one; neither table is empty.
         synthetic: ticks of the other.
+        intervals: whether distances without each group are wanted.
     """
 
-    def __init__(self, schema: Schema, real: Ticks, synthetic: Ticks) -> None:
+    def __init__(self, schema: Schema, real: Ticks, synthetic: Ticks, *, intervals: bool = True) -> None:
+        self._known: dict[Clique, Floats] = {}
         self._tables: list[dict[str, Ints]] = []
         self._ends: list[Ints] = []
         self._sizes = {column.name: column.cells for column in schema.columns}
-        self.groups = group_count(*(_rows(table) for table in (real, synthetic)))
+        self.groups = group_count(_rows(real), _rows(synthetic)) if intervals else 0
         for table in (real, synthetic):
             groups = groups_of(_rows(table), max(self.groups, 1))
             order = np.argsort(groups, kind="stable")
@@ -49,6 +51,11 @@ class Compared:
 
     def distances(self, clique: Clique) -> Floats:
         """Return the total variation of a clique's shares; then, for each group, that without the group."""
+        if clique not in self._known:
+            self._known[clique] = self._distances(clique)
+        return self._known[clique]
+
+    def _distances(self, clique: Clique) -> Floats:
         codes, size = self._codes(clique)
         sides = np.split(codes, [int(self._ends[0][-1])])
         whole = [np.bincount(side, minlength=size) for side in sides]
@@ -76,13 +83,21 @@ class Compared:
         return (codes, size) if size <= _DENSE else _renumbered(codes)
 
 
-def variation(schema: Schema, real: Ticks, synthetic: Ticks, ways: int) -> Result:
-    """Return the mean total variation over all marginals of ``ways`` columns: 0 for equal, 1 for disjoint tables."""
+def variation(schema: Schema, real: Ticks, synthetic: Ticks, ways: int, compared: Compared | None = None) -> Result:
+    """Return the mean total variation over all marginals of ``ways`` columns: 0 for equal, 1 for disjoint tables.
+
+    Args:
+        schema: of both tables.
+        real: ticks of the one.
+        synthetic: ticks of the other.
+        ways: the number of columns.
+        compared: the two tables compared already, whose distances are kept; None compares them here.
+    """
     cliques = list(combinations([column.name for column in schema.columns], ways))
     problem = _problem(real, synthetic, cliques, ways)
     if problem is not None:
         return problem
-    return bounded(Compared(schema, real, synthetic).mean(cliques))
+    return bounded((compared or Compared(schema, real, synthetic)).mean(cliques))
 
 
 def bounded(distances: Floats) -> Figure:
@@ -90,13 +105,19 @@ def bounded(distances: Floats) -> Figure:
     return jackknife(float(distances[0]), distances[1:], high=1.0)
 
 
-def workload_error(schema: Schema, real: Ticks, synthetic: Ticks, workload: Sequence[tuple[Clique, int]]) -> Result:
+def workload_error(
+    schema: Schema,
+    real: Ticks,
+    synthetic: Ticks,
+    workload: Sequence[tuple[Clique, int]],
+    compared: Compared | None = None,
+) -> Result:
     """Return the weighted mean L1 distance of the workload's shares, from 0 to 2; weights are whole numbers."""
     cliques, weights = [clique for clique, _ in workload], [weight for _, weight in workload]
     problem = _problem(real, synthetic, cliques, 1)
     if problem is not None:
         return problem
-    distances = 2 * Compared(schema, real, synthetic).mean(cliques, weights)
+    distances = 2 * (compared or Compared(schema, real, synthetic)).mean(cliques, weights)
     return jackknife(float(distances[0]), distances[1:], high=2.0)
 
 
@@ -123,7 +144,8 @@ def subsample_yardstick(schema: Schema, real: Ticks, score: float, ways: int, rn
     best: float | None = None
     for share in (share for share in _LADDER if share * rows >= 1):
         kept = rng.choice(rows, int(share * rows), replace=False)
-        reached = k_marginal_score(schema, real, {name: values[kept] for name, values in real.items()}, ways)
+        part = {name: values[kept] for name, values in real.items()}
+        reached = score_of(variation(schema, real, part, ways, Compared(schema, real, part, intervals=False)))
         if isinstance(reached, NotComputable):
             return reached
         if reached.value > score:
