@@ -15,7 +15,10 @@ def privacy_unit(kind: str, id_column: str | None, max_rows: int | None) -> Priv
             raise ConfigError("a row unit takes neither an id column nor max rows")
         return RowUnit()
     if id_column is None or max_rows is None:
-        raise ConfigError("a person unit needs its id column and max rows")
+        raise ConfigError(
+            "a person unit needs its id column and max rows: --id-column and --max-rows, or id_column and max_rows "
+            "under [unit]"
+        )
     return PersonUnit(id_column, max_rows)
 
 

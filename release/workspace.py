@@ -91,7 +91,8 @@ class Workspace:
 
         if self._lacks_ledger():
             raise ConfigError(
-                "this workspace has no ledger yet; `dprelease ledger open` opens the first dataset's budget"
+                "this workspace has no ledger yet; "
+                "`dprelease ledger open LABEL --unit … --law … --epsilon … --delta …` opens the first dataset's budget"
             )
         return Ledger.open(self.ledger_url, must_exist=True)
 

@@ -133,7 +133,7 @@ class DelimitedFile:
         except UnicodeError:
             problem = (
                 f"the file is not encoded as {self._encoding}: give its encoding, such as --encoding cp1252 or "
-                "--encoding latin-1"
+                'encoding = "latin-1" in release.toml'
             )
         except csv.Error:
             problem = (

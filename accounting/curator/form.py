@@ -137,7 +137,10 @@ def file_form(path: Path, encoding: str) -> FileForm:
         if head.startswith(magic):
             raise InputFileError(f"{path} is {advice}")
     if head.startswith(_WIDE_MARKS) and encoding == "utf-8":
-        raise InputFileError(f"{path} is encoded as UTF-16: give the encoding, as --encoding utf-16")
+        raise InputFileError(
+            f"{path} is encoded as UTF-16: give the encoding, as --encoding utf-16, or as "
+            'encoding = "utf-16" in release.toml'
+        )
     kind: FileKind = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "csv")
     return FileForm(kind, None if kind in ("parquet", "arrow") else encoding)
 

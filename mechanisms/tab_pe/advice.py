@@ -13,7 +13,7 @@ def aim_or_tab_pe(schema: Schema) -> tuple[str, str]:
     have more often. A schema cannot show whether the table has it.
     """
     lines = sum(line_of(column) is not None for column in schema.columns)
-    share = f"{lines} of {len(schema.columns)} columns are ordered"
+    share = f"{lines} of {len(schema.columns)} columns {'is' if lines == 1 else 'are'} ordered"
     if schema.max_rows is not None and schema.max_rows <= FEW_ROWS and 4 * lines >= 3 * len(schema.columns):
         return "tab-pe", f"{share}, and at most {schema.max_rows} rows are declared: too few for a model of marginals"
     if lines >= 3 and 4 * lines >= 3 * len(schema.columns):

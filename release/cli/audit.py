@@ -5,6 +5,7 @@ from typing import Literal
 
 import click
 
+from release.cli.lazy import ListingGroup
 from release.cli.options import json_option, keys_option, workspace_option
 
 LEVELS = ("quick", "thorough")
@@ -17,7 +18,7 @@ level_option = click.option(
 )
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def audit() -> None:
     """Audit a mechanism, or a release's claim. An audit can refute a claim; a pass is no proof."""
 

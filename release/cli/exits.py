@@ -32,7 +32,8 @@ def run_guarded(command: click.Command, arguments: list[str]) -> int:
     except click.ClickException as error:
         return _fail(error.format_message(), USAGE, type(error).__name__, arguments)
     except (KeyboardInterrupt, click.Abort):
-        return _fail("stopped; nothing was spent", STOPPED, "Cancelled", arguments)
+        after_the_prompt = "\n" if sys.stderr.isatty() else ""
+        return _fail("stopped; nothing was spent", STOPPED, "Cancelled", arguments, before=after_the_prompt)
     except Cancelled as error:
         return _fail(str(error), STOPPED, "Cancelled", arguments)
     except DpReleaseError as error:

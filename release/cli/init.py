@@ -26,5 +26,8 @@ def init(*, folder: Path, as_json: bool) -> None:
     for path in written:
         click.echo(f"wrote {path}")
     click.echo(
-        "Next: edit schema.toml and release.toml; `dprelease keys new`; `dprelease ledger open`; `dprelease plan`."
+        "Next: edit schema.toml (what is public about the table) and release.toml (what a release asks for), then\n"
+        "  dprelease keys new\n"
+        "  dprelease ledger open LABEL --unit … --law … --epsilon … --delta …\n"
+        "  dprelease plan"
     )

@@ -9,12 +9,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from accounting.errors import ConfigError
 from release.cli.console import emit
+from release.cli.lazy import ListingGroup
 from release.cli.options import json_option, workspace_option
 
 PASSPHRASE = "DPRELEASE_PASSPHRASE"  # noqa: S105 - the variable's name, no secret
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def keys() -> None:
     """Make signing keys."""
 

@@ -6,6 +6,18 @@ from typing import Any
 
 import click
 
+_WHOLE = 500
+
+
+class ListingGroup(click.Group):
+    """A group whose help page gives the first sentence of every subcommand in full."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands with whole sentences."""
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(_WHOLE)) for name, each in commands if each is not None])
+
 
 class LazyGroup(click.Group):
     """A group whose subcommands are named as ``module:attribute`` with their one-line help.

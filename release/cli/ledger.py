@@ -9,13 +9,14 @@ import click
 
 from release.cli import stewardship
 from release.cli.console import emit
+from release.cli.lazy import ListingGroup
 from release.cli.options import EXACT, budget_options, json_option, keys_option, workspace_option
 
 if TYPE_CHECKING:
     from accounting.ledger import Ledger
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def ledger() -> None:
     """Open budgets and look at what was spent."""
 

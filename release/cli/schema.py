@@ -6,6 +6,7 @@ import click
 
 from release.cli.authoring import from_dictionary, from_public, new
 from release.cli.console import emit
+from release.cli.lazy import ListingGroup
 from release.cli.options import json_option, workspace_option
 
 schema_option = click.option(
@@ -17,7 +18,7 @@ schema_option = click.option(
 )
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def schema() -> None:
     """Draft or show a public schema, or check a table against it."""
 

@@ -58,7 +58,7 @@ def croissant(facts: Facts) -> bytes:
         "citeAs": _citation(facts),
         "keywords": ["synthetic data", "differential privacy"],
         "isLiveDataset": False,
-        "identifier": f"sha256:{facts.manifest_file.sha256}",
+        "identifier": f"sha256:{facts.statement}",
     }
     if publication.url:
         document["url"] = publication.url

@@ -1,13 +1,15 @@
 """What every export is made from: the release's files, its report, and what the publisher adds."""
 
+import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from urllib.parse import quote
 
 from accounting.exact import decimal_above
+from release.dsse import payload_of
 from release.exports.publication import Publication
-from release.manifest import Manifest
+from release.manifest import CapPart, Manifest
 from release.output import NAMES
 from release.report.build import build_report
 from release.report.files import ReleaseFiles, read_release
@@ -39,6 +41,7 @@ class Facts:
         files: what the release holds.
         report: its report, for words and figures.
         published: every file of the folder, the manifest included, by name.
+        statement: the SHA-256 of the signed statement, which names the release and stays as further people sign it.
         publication: what the publisher adds.
     """
 
@@ -46,6 +49,7 @@ class Facts:
     files: ReleaseFiles
     report: Report
     published: tuple[PublishedFile, ...]
+    statement: str
     publication: Publication
 
     @property
@@ -87,11 +91,6 @@ class Facts:
         return about
 
     @property
-    def manifest_file(self) -> PublishedFile:
-        """The signed manifest, whose digest names the release."""
-        return self.file(MANIFEST_NAME)
-
-    @property
     def tables(self) -> dict[str, PublishedFile]:
         """The synthetic table in each format that the release holds."""
         names = {file.name for file in self.published}
@@ -104,11 +103,19 @@ class Facts:
         law = {"zcdp": "zero-concentrated differential privacy (zCDP)", "gdp": "Gaussian differential privacy (GDP)"}
         own, every = part.release_epsilon, part.dataset_epsilon
         return (
-            f"This release keeps {law[part.law]} with {part.amount_name} at most {above(part.release_cap.amount)}: "
-            f"epsilon {above(own.epsilon)} at delta {above(own.delta)}. All releases of the dataset together keep "
-            f"{part.amount_name} at most {above(part.dataset_cap.amount)}: epsilon {above(every.epsilon)} at delta "
+            f"This release keeps {law[part.law]} with {part.amount_name} at most {_cap(part.release_cap)}: epsilon "
+            f"{above(own.epsilon)} at delta {above(own.delta)}. All releases of the dataset together keep "
+            f"{part.amount_name} at most {_cap(part.dataset_cap)}: epsilon {above(every.epsilon)} at delta "
             f"{above(every.delta)}. Figures are rounded up."
         )
+
+    @property
+    def domains(self) -> str:
+        """Where the columns' domains come from."""
+        if self.manifest.domain is None:
+            return "Domains, bounds and categories were declared, not taken from the table."
+        measured = ", ".join(part.column for part in self.manifest.domain.columns)
+        return f"The domains of {measured} were found by paid questions; all others were declared."
 
     @property
     def noise(self) -> str:
@@ -132,6 +139,11 @@ def above(amount: str, digits: int = 4) -> str:
     return decimal_above(Fraction(amount), digits)
 
 
+def _cap(part: CapPart) -> str:
+    aside = "" if part.delta == "0/1" else f" (up to delta {above(part.delta)}, set aside for finding categories)"
+    return f"{above(part.amount)}{aside}"
+
+
 def read_facts(folder: Path, publication: Publication) -> Facts:
     """Read a release whose signature is checked elsewhere.
 
@@ -142,4 +154,6 @@ def read_facts(folder: Path, publication: Publication) -> Facts:
     files = read_release(folder)
     paths = [path for path in sorted(folder.iterdir()) if path.name != ATTESTATIONS]
     published = tuple(PublishedFile(path.name, file_digest(path), path.stat().st_size) for path in paths)
-    return Facts(folder.resolve().name, files, build_report(files), published, publication)
+    payload = payload_of((folder / MANIFEST_NAME).read_bytes(), file=MANIFEST_NAME)
+    statement = hashlib.sha256(payload).hexdigest()
+    return Facts(folder.resolve().name, files, build_report(files), published, statement, publication)

@@ -55,7 +55,7 @@ def data_package(facts: Facts) -> bytes:
     package: dict[str, Any] = {
         "$schema": PROFILE,
         "name": _name(manifest.release_id),
-        "id": f"sha256:{facts.manifest_file.sha256}",
+        "id": f"sha256:{facts.statement}",
         "title": facts.title,
         "description": f"{facts.description} {facts.report.protected} {facts.guarantee}",
         "version": manifest.day,

@@ -130,8 +130,8 @@ def _implementation(facts: Facts) -> dict[str, Any]:
     stages = (f"{stage.name}: {stage.questions} question{_s(stage.questions)}" for stage in report.budget.stages)
     part = {
         "preprocessing_and_hyperparameter_tuning": (
-            "Domains, bounds and categories were declared, not taken from the table; rows were cast by that "
-            f"declaration. The curator looked at the table {looks} time{_s(looks)} without paying; the ledger lists it."
+            f"{facts.domains} Rows were cast by these domains. The curator looked at the table {looks} time{_s(looks)} "
+            "without paying; the ledger lists it."
         ),
         "mechanisms": _items(
             f"Mechanism {manifest.mechanism.get('kind')}, in dprelease {manifest.software.get('dprelease')}.",
@@ -153,7 +153,7 @@ def _implementation(facts: Facts) -> dict[str, Any]:
         ),
         "additional_information": _items(
             f"Verify with: {report.verify}",
-            f"SHA-256 of {facts.manifest_file.name}: {facts.manifest_file.sha256}",
+            f"SHA-256 of the signed statement: {facts.statement}",
             *([facts.publication.url] if facts.publication.url else []),
             *(f"Not for: {sentence}" for sentence in NOT_FOR),
         ),

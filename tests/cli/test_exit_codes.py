@@ -122,6 +122,23 @@ def test_2_usage(workspace, give, line):
     assert untouched(give)
 
 
+@pytest.mark.parametrize(
+    ("typed", "advice"),
+    [
+        ("ledger open b --unit person --law zcdp --rho 1", "--id-column and --max-rows"),
+        ("ledger show", "dprelease ledger open LABEL --unit"),
+        ("run --yes", 'encoding = "utf-16" in release.toml'),
+    ],
+)
+def test_2_the_message_says_what_to_write(workspace, give, typed, advice):
+    (workspace / "private.csv").write_text("town,age\n", encoding="utf-16")
+    if typed == "ledger show":
+        (workspace / "ledger.db").unlink()
+    refused = give(typed)
+    assert refused.code == 2
+    assert advice in refused.err
+
+
 def test_2_no_terminal_and_no_yes(workspace, give, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO())
     done = give("run")

@@ -61,6 +61,14 @@ def test_light_commands_load_nothing_heavy(workspace, command):
     assert not [name for name in HEAVY if name in loaded]
 
 
+@pytest.mark.parametrize("group", ["ledger", "schema", "audit", "keys"])
+def test_a_groups_help_page_says_whole_sentences(group, capsys):
+    from release.cli.exits import run_guarded
+
+    assert run_guarded(dprelease, [group, "--help"]) == 0
+    assert "..." not in capsys.readouterr().out.partition("Commands:")[2]
+
+
 def test_the_help_pages_sentences_are_the_commands_own():
     context = click.Context(dprelease)
     for name, (_, text) in dprelease.lazy.items():

@@ -9,7 +9,7 @@ def test_numbers_speak_for_tab_pe_and_categories_for_aim():
     assert aim_or_tab_pe(schema_of(*numbers, categorical("y", 2)))[0] == "tab-pe"
     kind, reason = aim_or_tab_pe(schema_of(numbers[0], categorical("x", 3), categorical("y", 2)))
     assert kind == "aim"
-    assert reason.startswith("1 of 3 columns are ordered")
+    assert reason.startswith("1 of 3 columns is ordered")
 
 
 def test_few_rows_of_numbers_speak_for_tab_pe_and_say_so():

@@ -1,5 +1,6 @@
 """The draft record for OpenDP's deployments registry."""
 
+import dataclasses
 from fractions import Fraction
 
 import jsonschema
@@ -10,6 +11,10 @@ from accounting.budget import Rho
 from accounting.convert import epsilon
 from accounting.errors import ConfigError
 from release.exports import export_release
+from release.exports.facts import read_facts
+from release.exports.opendp import registry_record
+from release.exports.publication import read_publication
+from release.manifest import DomainPart, MeasuredPart
 from tests.release.exports.registry import ORDER, SCHEMA
 from tests.release.small_release import RELEASE, command
 
@@ -44,6 +49,28 @@ def test_the_guarantee_is_rounded_up_never_down(record):
     assert loss["privacy_parameters"]["delta"] == 1e-6
     exact = epsilon(Rho(Fraction(1, 4)), Fraction(1, 10**6))
     assert exact <= Fraction(repr(loss["privacy_parameters"]["epsilon"])) < exact + Fraction(1, 10**4)
+
+
+def test_measured_domains_and_their_delta_are_said(released, publication):
+    facts = read_facts(released, read_publication(publication))
+    domain = DomainPart(
+        declared_schema_digest="0" * 64,
+        share="1/20",
+        delta="1/10000000",
+        columns=(MeasuredPart(column="ward", question="categories", entries=(3,)),),
+    )
+    manifest = facts.manifest.model_copy(update={"domain": domain})
+    cap = facts.report.guarantee.release_cap.model_copy(update={"delta": "1/10000000"})
+    guarantee = facts.report.guarantee.model_copy(update={"release_cap": cap})
+    changed = dataclasses.replace(
+        facts,
+        files=dataclasses.replace(facts.files, manifest=manifest),
+        report=facts.report.model_copy(update={"guarantee": guarantee}),
+    )
+    text = registry_record(changed).decode()
+    assert "The domains of ward were found by paid questions" in text
+    assert "at most 0.25 (up to delta 0.0000001, set aside for finding categories)" in text
+    assert "were declared, not taken from the table" in registry_record(facts).decode()
 
 
 def test_long_texts_are_blocks_and_no_text_is_folded(released, tmp_path, publication):
