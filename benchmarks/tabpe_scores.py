@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from audits.results import Figure, Result
+from audits.results import Figure
 from audits.utility.learning import features_of, train_and_test
 from audits.utility.wasserstein import euclidean_wasserstein
-from benchmarks.adult import distances
+from benchmarks.adult import figure, table
 from benchmarks.tabpe_data import Problem, Ticks
 
 _BINS = 20
@@ -38,7 +38,7 @@ def boosted(problem: Problem, made: Ticks) -> dict[str, float]:
         return {"accuracy": constant, "macro f1": 0.0, "auc": 0.5}
     learner = "boosting" if find_spec("xgboost") is None else "xgboost"
     learnt = train_and_test(schema, made, test, label, learner=learner)
-    found = {"accuracy": _value(learnt.accuracy), "macro f1": _value(learnt.macro_f1)}
+    found = {"accuracy": figure(learnt.accuracy, 0.0), "macro f1": figure(learnt.macro_f1, 0.0)}
     return found | {"auc": learnt.auc.value} if isinstance(learnt.auc, Figure) else found
 
 
@@ -46,19 +46,18 @@ def total_variation(problem: Problem, made: Ticks, k: int) -> float:
     """Return the mean total variation distance of k-way marginals, longer columns in 20 equal bins of their range."""
     sizes = {column.name: _size(problem, column.name) for column in problem.schema.columns}
     real, synthetic = ({name: _code(problem, name, rows[name]) for name in sizes} for rows in (problem.private, made))
-    return float(np.mean(list(distances(real, synthetic, sizes, k))))
+    apart = []
+    for clique in combinations(sizes, k):
+        one, other = (table(rows, sizes, clique) for rows in (real, synthetic))
+        apart.append(np.abs(one / one.sum() - other / max(other.sum(), 1)).sum() / 2)
+    return float(np.mean(apart))
 
 
 def wasserstein(problem: Problem, made: Ticks, k: int) -> float:
     """Return the papers' mean Wasserstein distance of k-way marginals, 1,000 rows of each table for k above 1."""
     most = None if k == 1 else min(_MARGINALS, len(list(combinations(problem.schema.columns, k))))
-    return _value(euclidean_wasserstein(problem.schema, problem.private, made, k, np.random.default_rng(0), most=most))
-
-
-def _value(result: Result) -> float:
-    if not isinstance(result, Figure):
-        raise TypeError(str(result))
-    return result.value
+    rng = np.random.default_rng(0)
+    return figure(euclidean_wasserstein(problem.schema, problem.private, made, k, rng, most=most), float(k))
 
 
 def _size(problem: Problem, name: str) -> int:
