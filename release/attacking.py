@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from accounting.confidential import Ticks, on_private_rows
 from accounting.errors import ConfigError
+from accounting.schema import Schema
 from release.verify.release import SCHEMA_NAME
 
 if TYPE_CHECKING:
@@ -53,15 +54,19 @@ def audit_output(
         ConfigError: the release is of another schema or dataset, or the target is not a column.
         InputFileError: a file is refused for its form.
     """
-    from audits.output import Tables, audit_tables
+    from audits.output import Tables, audit_tables, expected_seconds
 
-    schema, unit, encoding = prepared.schema, prepared.unit, prepared.config.encoding
-    if manifest.schema_digest != schema.digest or manifest.dataset != prepared.dataset.label:
+    schema, unit, encoding = _released_schema(folder), prepared.unit, prepared.config.encoding
+    declared = manifest.schema_digest if manifest.domain is None else manifest.domain.declared_schema_digest
+    if declared != prepared.declared.digest or manifest.dataset != prepared.dataset.label:
         raise ConfigError("the release was made by another schema or of another dataset than this release.toml's")
     secret = target or schema.columns[-1].name
     schema.column(secret)
-    synthetic = read_synthetic(folder, prepared)
+    synthetic = read_synthetic(folder, schema)
     workload = _workload(prepared)
+    rows = int(next(iter(synthetic.values())).size)
+    seconds = expected_seconds(schema, rows, held_out=holdout is not None)
+    say(f"this takes about {max(1, round(seconds / 60))} min on an idle core")
     ledger.record_look(prepared.dataset.label, LOOK, schema.digest)
     held_out = None
     if holdout is not None:
@@ -75,15 +80,20 @@ def audit_output(
     return _write(prepared.workspace.folder / "confidential" / manifest.release_id, document)
 
 
-def read_synthetic(folder: Path, prepared: "Prepared") -> Ticks:
+def read_synthetic(folder: Path, schema: Schema) -> Ticks:
     """Read a release's synthetic rows, whose header is the schema's modelled columns."""
     from accounting.unit import RowUnit
 
-    declared = json.loads((folder / SCHEMA_NAME).read_bytes())
-    declared["columns"] = [column for column in declared["columns"] if column["kind"] != "identifier"]
-    schema = type(prepared.schema).from_json(declared)
+    known = json.loads(json.dumps(schema.to_json()))
+    known["columns"] = [column for column in known["columns"] if column["kind"] != "identifier"]
+    modelled = Schema.from_json(known)
     path = next(folder / name for name in ("synthetic.csv", "synthetic.parquet") if (folder / name).is_file())
-    return on_private_rows(path, schema, RowUnit(), lambda rows: rows).reveal_to_curator()
+    return on_private_rows(path, modelled, RowUnit(), lambda rows: rows).reveal_to_curator()
+
+
+def _released_schema(folder: Path) -> Schema:
+    """Read the schema that a release states: where domains were measured, the one they led to."""
+    return Schema.from_json(json.loads((folder / SCHEMA_NAME).read_bytes()))
 
 
 def _workload(prepared: "Prepared") -> list[tuple[tuple[str, ...], int]]:
