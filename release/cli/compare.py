@@ -26,11 +26,11 @@ from release.cli.options import json_option, workspace_option
 @workspace_option
 @json_option
 def compare(*, folders: tuple[Path, ...], out: Path | None, confidential: bool, workspace: Path, as_json: bool) -> None:
-    """Put releases of one table side by side: error against epsilon, by mechanism, with the spread over runs.
+    """Put releases of one table side by side.
 
-    Takes releases of the same schema and unit, and refuses others. Compares by the error bounds that each release
-    carries; with --confidential by exact figures of private rows, which is outside the guarantee where it guides a
-    choice. Checks the files' digests but no signature.
+    Shows error against epsilon, by mechanism, with the spread over runs. Takes releases of the same schema and unit,
+    and refuses others. Compares by the error bounds that each release carries; with --confidential by exact figures of
+    private rows, which is outside the guarantee where it guides a choice. Checks the files' digests but no signature.
     """
     from release.cli.compare_view import comparison_text
     from release.cli.console import emit
