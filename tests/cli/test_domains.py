@@ -78,6 +78,7 @@ def test_the_whole_story(workspace, give, law):
     assert (part["share"], part["delta"]) == ("1/4", "1/10000000")
     assert 0 < Fraction(content["settled_delta"]) <= Fraction(1, 10**7)
     assert content["guarantee"]["release_cap"]["delta"] == "1/10000000"
+    assert give(f"audit release releases/{folder.name}").code == 0
     assert content["guarantee"]["groups"] == {}
     assert {point["delta"] for point in content["guarantee"]["release_curve"]} == {"1/100000", "1/1000000"}
     released = Schema.from_json(json.loads((folder / "schema.json").read_bytes()))
