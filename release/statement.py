@@ -95,6 +95,19 @@ def write_signed(folder: Path, manifest: Manifest, keys: list[Ed25519PrivateKey]
     return target
 
 
+def check_release_folder(folder: Path) -> None:
+    """Refuse a folder that is no release; where releases lie inside it, name one.
+
+    Raises:
+        ConfigError: it holds no manifest.
+    """
+    if (folder / MANIFEST_NAME).is_file():
+        return
+    inside = sorted(path.parent for depth in ("*", "*/*") for path in folder.glob(f"{depth}/{MANIFEST_NAME}"))
+    hint = f"; did you mean {inside[0]}?" if inside else ""
+    raise ConfigError(f"{folder} is not a release folder: it has no {MANIFEST_NAME}{hint}")
+
+
 def file_digest(path: Path) -> str:
     """Return the hexadecimal SHA-256 of a file, read in blocks."""
     with path.open("rb") as file:

@@ -44,10 +44,8 @@ def known_keys(given: Sequence[Path], workspace: Path) -> Mapping[str, "Ed25519P
 
 def _signers(folder: Path) -> str:
     from release.dsse import key_ids
-    from release.statement import MANIFEST_NAME
+    from release.statement import MANIFEST_NAME, check_release_folder
 
-    path = folder / MANIFEST_NAME
-    if not path.is_file():
-        raise ConfigError(f"{folder} is not a release folder: it has no {MANIFEST_NAME}")
-    names = ", ".join(key_ids(path.read_bytes(), file=MANIFEST_NAME))
+    check_release_folder(folder)
+    names = ", ".join(key_ids((folder / MANIFEST_NAME).read_bytes(), file=MANIFEST_NAME))
     return f"The release names the signing key {names}. "

@@ -18,7 +18,7 @@ from audits.document import AuditDocument
 from release.bounds import BOUNDS_NAME
 from release.dsse import payload_of
 from release.manifest import Manifest
-from release.statement import MANIFEST_NAME, file_digest, parse_statement
+from release.statement import MANIFEST_NAME, check_release_folder, file_digest, parse_statement
 
 HTML_NAME, JSON_NAME = "report.html", "report.json"
 SCHEMA_NAME, LEDGER_NAME, AUDIT_NAME = "schema.json", "ledger.jsonl", "audit.json"
@@ -55,8 +55,7 @@ def read_release(folder: Path) -> ReleaseFiles:
         ConfigError: there is no such release, or it lacks a file that a report needs.
         VerificationFailed: a file is not what the manifest says.
     """
-    if not (folder / MANIFEST_NAME).is_file():
-        raise ConfigError(f"{folder} is not a release folder: it has no {MANIFEST_NAME}")
+    check_release_folder(folder)
     statement = parse_statement(payload_of((folder / MANIFEST_NAME).read_bytes(), file=MANIFEST_NAME))
     listed = {subject.name: subject.digest.sha256 for subject in statement.subject}
     for name, digest in listed.items():

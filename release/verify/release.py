@@ -16,7 +16,15 @@ from release.confidentiality import is_confidential
 from release.dsse import unseal
 from release.excerpt import EVIDENCE_NAME, Excerpt
 from release.manifest import CapPart, CurvePoint, Manifest
-from release.statement import ATTESTATIONS, DOMAIN_NAME, MANIFEST_NAME, Statement, file_digest, parse_statement
+from release.statement import (
+    ATTESTATIONS,
+    DOMAIN_NAME,
+    MANIFEST_NAME,
+    Statement,
+    check_release_folder,
+    file_digest,
+    parse_statement,
+)
 from release.verify.entries import LEDGER_NAME, check_entries, read_evidence, read_lines
 from release.verify.sums import Sums
 from release.verify.table import check_csv, check_parquet
@@ -119,8 +127,7 @@ def signed_excerpt(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> Exc
 
 
 def _open(folder: Path, trusted: Mapping[str, Ed25519PublicKey]) -> tuple[Statement, tuple[str, ...]]:
-    if not (folder / MANIFEST_NAME).is_file():
-        raise ConfigError(f"{folder} is not a release folder: it has no {MANIFEST_NAME}")
+    check_release_folder(folder)
     payload, signers = unseal((folder / MANIFEST_NAME).read_bytes(), trusted, file=MANIFEST_NAME)
     return parse_statement(payload), signers
 

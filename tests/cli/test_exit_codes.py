@@ -122,6 +122,16 @@ def test_2_usage(workspace, give, line):
     assert untouched(give)
 
 
+@pytest.mark.parametrize("line", ["verify", "report --out x.html", "export --format summary --out x.md"])
+def test_2_the_folder_above_a_release_is_answered_with_the_release(workspace, give, line):
+    (workspace / "releases" / "visits-1").mkdir(parents=True)
+    (workspace / "releases" / "visits-1" / "manifest.dsse.json").write_text("{}")
+    for folder in (".", "releases"):
+        refused = give(f"{line} {folder}")
+        assert refused.code == 2
+        assert "did you mean releases/visits-1?" in refused.err
+
+
 @pytest.mark.parametrize(
     ("typed", "advice"),
     [
