@@ -1,7 +1,7 @@
-"""The same nearest candidates by a kd-tree, for two to four ordered columns: equal to the product, ties included.
+"""The same nearest candidates by a kd-tree, for two to five ordered columns: equal to the product, ties included.
 
 The tree only proposes; exact integers decide. Candidates have integer coordinates u, and every squared distance is at
-most the question's reach R < 2^46. The tree adds up at most four rounded squares, so its distances have a relative
+most the question's reach R < 2^46. The tree adds up at most five rounded squares, so its distances have a relative
 error below 2^-48, and every candidate that it does not propose lies, squared, at least D·(1 − 2^-47) > D − 1/2 away,
 where D is the largest squared distance among its proposals. That distance is an integer, so it is at least D. Where the
 v-th smallest exact distance among the proposals is smaller than D, the v nearest candidates, and all that tie with the
@@ -13,15 +13,15 @@ alone.
 """
 
 from collections.abc import Iterable
+from types import MappingProxyType
 
 import numpy as np
 
 from accounting.nearest import Features, Scores, Search, by_products
 from accounting.queries import Ints
 
-COLUMNS = (2, 4)
-LEAST_CANDIDATES = 1000
-"""Measured: from so many on, in two to four columns, the tree takes less time than the product (docs/tab-pe.md)."""
+LEAST_CANDIDATES = MappingProxyType({2: 2000, 3: 2000, 4: 2000, 5: 4000})
+"""Columns, and from how many candidates on the tree takes less time than the product (measured, docs/tab-pe.md)."""
 
 _REACH = 2**46
 _SPARE = 4
@@ -36,12 +36,8 @@ def fastest(features: Features, votes: int) -> Search:
 def tree_is_faster(features: Features) -> bool:
     """Say whether a tree is worth building: few columns, all ordered, and many candidates."""
     columns, candidates = features.width - 1, features.candidates.shape[1]
-    return (
-        not features.has_classes
-        and COLUMNS[0] <= columns <= COLUMNS[1]
-        and candidates >= LEAST_CANDIDATES
-        and features.reach < _REACH
-    )
+    least = None if features.has_classes else LEAST_CANDIDATES.get(columns)
+    return least is not None and candidates >= least and features.reach < _REACH
 
 
 def by_tree(features: Features, votes: int) -> Search:

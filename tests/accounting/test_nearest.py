@@ -85,13 +85,15 @@ def test_a_tree_that_proposes_too_little_is_told_apart(monkeypatch):
 @pytest.mark.parametrize(
     ("columns", "size", "apart", "step", "chosen"),
     [
-        (2, 1000, 0, 8, True),
-        (4, 1000, 0, 8, True),
-        (1, 1000, 0, 8, False),
-        (5, 1000, 0, 8, False),
-        (3, 999, 0, 8, False),
-        (3, 1000, 5, 8, False),
-        (3, 1000, 0, 2**18, False),
+        (2, 2000, 0, 8, True),
+        (4, 2000, 0, 8, True),
+        (5, 4000, 0, 8, True),
+        (1, 9000, 0, 8, False),
+        (5, 3999, 0, 8, False),
+        (6, 9000, 0, 8, False),
+        (3, 1999, 0, 8, False),
+        (3, 2000, 5, 8, False),
+        (3, 2000, 0, 2**18, False),
     ],
 )
 def test_a_tree_is_built_only_where_it_is_faster_and_proven(columns, size, apart, step, chosen):
