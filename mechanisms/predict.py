@@ -16,6 +16,7 @@ from accounting.events import gaussian_variance
 from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
 from mechanisms.adaptive import Adaptive
+from mechanisms.aim_gdp import AIMGDP
 from mechanisms.base import CalibratedMechanism
 from mechanisms.coding import model_sizes
 from mechanisms.mst import MST
@@ -174,7 +175,8 @@ def _mean(values: Iterable[float]) -> float:
 
 
 _SECONDS_START = 1.0
-_SECONDS_PER_CANDIDATE = 1.1e-4
+_SECONDS_PER_SIZE = 1.5e-5
+_SECONDS_PER_CANDIDATE = 9e-5
 _SECONDS_PER_CANDIDATE_AND_ROW = 8e-9
 _SECONDS_PER_ROUND = 5e-3
 _SECONDS_PER_MODEL_CELL = 6e-8
@@ -187,17 +189,19 @@ _BYTES_PER_MODEL_CELL = 100
 
 
 def _effort(mechanism: CalibratedMechanism, sizes: dict[str, int], rows: int) -> tuple[float, float]:
-    """Return seconds and megabytes: questions about candidates, fits, and the rows drawn."""
+    """Return seconds and megabytes: sizes of and questions about candidates, fits, and the rows drawn."""
     values = rows * len(sizes)
-    offers, model, candidates = 0.0, float(sum(sizes.values())), float(sum(sizes.values()))
-    rounds = 0.0
+    model, candidates = float(sum(sizes.values())), float(sum(sizes.values()))
+    rounds, sized, offers = 0.0, 0.0, 0.0
     if isinstance(mechanism, Adaptive) and mechanism.draft.rounds:
         plan, cliques = mechanism.plan, mechanism.draft.candidates.cliques
         rho = float(plan.total if plan.law is Law.ZCDP else plan.total / 2)
         strength = rows * sqrt(rho) / mechanism.unit.max_rows
         expected = 0.275 * len(sizes) * (strength / sqrt(len(sizes))) ** 0.29
         rounds = min(float(mechanism.draft.rounds), max(1.0, expected))
-        offers = rounds * len(cliques)
+        sized = offers = rounds * len(cliques)
+        if isinstance(mechanism, AIMGDP):
+            offers = len(cliques) + (rounds - 1) * min(mechanism.config.max_candidates, len(cliques))
         candidates = float(sum(prod(sizes[name] for name in clique) for clique in cliques))
         limit = float(mechanism.config.max_model_size_mb) * _MEGABYTE / 8
         model = min(limit, max(model, 0.33 * _MEGABYTE / 8 * (strength / 3500) ** 2.37))
@@ -208,6 +212,7 @@ def _effort(mechanism: CalibratedMechanism, sizes: dict[str, int], rows: int) ->
     modelled = isinstance(mechanism, (Adaptive, MST))
     seconds = (
         _SECONDS_START * modelled
+        + sized * _SECONDS_PER_SIZE
         + offers * (_SECONDS_PER_CANDIDATE + rows * _SECONDS_PER_CANDIDATE_AND_ROW)
         + rounds * (_SECONDS_PER_ROUND + model * _SECONDS_PER_MODEL_CELL)
         + values * _SECONDS_PER_VALUE
