@@ -23,6 +23,7 @@ from accounting.unit import NEIGHBOURING, PrivacyUnit, unit_to_json
 from audits.betting import Bets, p_value
 from audits.claims import Claim, claims_of
 from audits.document import AuditDocument, BlackBoxPart, ClaimPart, GoodnessPart, PairPart, ReplayPart
+from audits.domain import SearchAlone
 from audits.goodness import Goodness, gaussian_fit, selection_fit
 from audits.keeping import Kept
 from audits.pairs import Pair, worst_case_pairs
@@ -31,6 +32,7 @@ from audits.statistics import ErrorCounts, holm, mu_lower_bound_apart
 from audits.transcript.runs import CHUNK, Bench, Experiment, TwoRuns, observe
 from audits.transcript.testing import PairTest, Trial, errors_of, power_against
 from mechanisms.base import CalibratedMechanism, MechanismConfig
+from mechanisms.domain import DomainSearch
 
 Level = Literal["quick", "thorough"]
 
@@ -62,7 +64,8 @@ class Subject:
         config: its configuration.
         cap: the cap of a release.
         unit: the privacy unit.
-        schema: the release's schema.
+        schema: the release's schema; where domains are measured, the largest that can be found.
+        search: what finds measured domains before the mechanism runs, or None.
     """
 
     kind: str
@@ -70,6 +73,7 @@ class Subject:
     cap: Cap
     unit: PrivacyUnit
     schema: Schema
+    search: DomainSearch | None = None
 
 
 def audit_schema(schema: Schema) -> Schema:
@@ -81,10 +85,21 @@ def audit_schema(schema: Schema) -> Schema:
     if len(schema.columns) <= MOST_COLUMNS:
         return schema
     small = sorted(schema.columns, key=lambda column: column.cells)[:MOST_COLUMNS]
-    kept = {column.name for column in small} | set(schema.identifiers)
+    return _columns_kept(schema, {column.name for column in small} | set(schema.identifiers))
+
+
+def _columns_kept(schema: Schema, kept: set[str]) -> Schema:
     document = dict(schema.to_json())
     columns = cast("list[dict[str, Json]]", document["columns"])
-    return Schema.from_json({**document, "columns": [column for column in columns if column["name"] in kept]})
+    rules = cast("list[dict[str, Json]]", document.get("constraints", []))
+    whole = {name for name, meaning in schema.meanings.items() if set(meaning.columns) <= kept}
+    return Schema.from_json(
+        {
+            **document,
+            "columns": [column for column in columns if column["name"] in kept],
+            "constraints": [rule for rule in rules if rule["name"] in whole],
+        }
+    )
 
 
 def calibrated(subject: Subject, schema: Schema) -> CalibratedMechanism:
@@ -126,6 +141,7 @@ def audit_mechanism(
     say("record and replay every question")
     entropy = OsEntropy() if seed is None else SeededEntropy(seed)
     replays = [record_and_replay(mechanism, subject.cap, pair, entropy=entropy) for pair in pairs]
+    replays += _search_replays(subject.search, entropy)
     say("goodness of fit of the samplers")
     fits = _fits(mechanism, subject.cap, pairs[0], level, entropy)
     planned = _plan_runs(mechanism, subject.cap, pairs, claims, level, processes, runs, say)
@@ -136,6 +152,18 @@ def audit_mechanism(
             tests.append(_observe(experiment, count, claims, len(pairs), processes, kept, say))
     black_box = _black_box(tests[0].pair, tests[0].runs, claims)
     return _judge(subject, level, schema, claims, tests, black_box, replays, fits)
+
+
+def _search_replays(search: DomainSearch | None, entropy: Entropy) -> list[ReplayReport]:
+    """Record and replay the search for measured domains, on its measured columns alone."""
+    if search is None:
+        return []
+    kept = {column.name for column in search.schema.measured} | set(search.schema.identifiers)
+    alone = DomainSearch(_columns_kept(search.schema, kept), search.unit, search.cap)
+    return [
+        record_and_replay(SearchAlone(alone), search.cap, replace(pair, name=f"domains, {pair.name}"), entropy=entropy)
+        for pair in worst_case_pairs(alone.schema, alone.unit)
+    ]
 
 
 def subject_digest(subject: Subject, schema: Schema) -> dict[str, Json]:

@@ -45,4 +45,8 @@ PLANTED_BUGS: Final = (
     PlantedBug("replay", "counts wrap around"),
     PlantedBug("replay", "null ids form one person"),
     PlantedBug("replay", "float distances"),
+    PlantedBug("replay", "threshold charged without the mass at it"),
+    PlantedBug("replay", "names of a person charged as one name"),
+    PlantedBug("replay", "names that leave below the threshold"),
+    PlantedBug("replay", "rows with a name counted, not persons"),
 )

@@ -17,6 +17,7 @@ from accounting.errors import BudgetRefused
 from accounting.planted import Entropy, exact_answer, planted_table
 from accounting.queries import Answer, PrivateTable, Query, Select, query_digest
 from accounting.schema import Schema
+from audits.domain import check_names
 from audits.pairs import Pair, Rows
 from audits.recording import RecordingTable, Step
 from audits.transcript.kernels import NaiveTable
@@ -150,6 +151,7 @@ def record_and_replay(
         for number, step in enumerate(recorded.steps, start=1):
             share, broken = check_question(step.query, pair, naive)
             largest = max(largest, share)
+            broken += check_names(step, pair, rows, entropy)
             violations += [Violation(number, what) for what in broken]
         violations += _unpaid_look(recorded.steps[0].query, pair, rows, entropy)
     return ReplayReport(pair.name, questions, tuple(violations), largest)

@@ -57,7 +57,14 @@ def audit_prepared(
     from mechanisms.registry import config_from_table
 
     config = config_from_table(prepared.config.mechanism_kind, prepared.config.mechanism_options)
-    subject = Audited(prepared.config.mechanism_kind, config, prepared.mechanism_cap, prepared.unit, prepared.schema)
+    subject = Audited(
+        prepared.config.mechanism_kind,
+        config,
+        prepared.mechanism_cap,
+        prepared.unit,
+        prepared.schema,
+        prepared.search,
+    )
     processes = len(os.sched_getaffinity(0))
     return audit_mechanism(subject, level, processes=processes, runs=runs, keep=keep, say=say)
 

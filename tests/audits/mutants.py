@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 import accounting.curator.counting
+import accounting.curator.measured
 import accounting.curator.table
 import accounting.ledger.account
 import accounting.planted
@@ -20,12 +21,14 @@ import audits.replay
 import audits.transcript.runs
 import mechanisms.asking
 from accounting.budget import Law, cap
-from accounting.events import GaussianEvent, SelectionEvent, price
+from accounting.events import GaussianEvent, SelectionEvent, ThresholdEvent, delta_price, price
 from accounting.noise import MIN_VARIANCE, SeededEntropy, rounded_gaussian
 from accounting.planted import Planted, planted_table
 from accounting.queries import Marginals, Placement, Select, Votes, question_event, selection_scale
+from accounting.schema import Schema
 from accounting.unit import PersonUnit, RowUnit
 from audits.claims import claims_of
+from audits.domain import SearchAlone
 from audits.goodness import gaussian_fit, selection_fit
 from audits.pairs import Rows, make_pair, random_pair, worst_case_pairs
 from audits.replay import check_question, record_and_replay
@@ -33,6 +36,7 @@ from audits.transcript.kernels import NaiveTable
 from audits.transcript.runs import Bench, Experiment
 from audits.transcript.testing import PairTest
 from mechanisms.adaptive import Adaptive
+from mechanisms.domain import DomainSearch
 from mechanisms.mst import MST
 from tests.audits.subjects import calibrated, flags, mixed
 
@@ -370,6 +374,47 @@ def _twice_the_scale(query, unit):
     return 2 * selection_scale(query, unit)
 
 
+def searched() -> str:
+    """What record and replay says of a search for categories, among persons with three rows and shared names."""
+    schema = Schema(
+        table={"name": "towns"},
+        columns=[
+            {"name": "town", "kind": "categorical", "domain": "measured", "other": "other", "nullable": True},
+            {"name": "id", "kind": "identifier"},
+        ],
+    )
+    unit, release_cap = PersonUnit("id", 3), cap(Law.ZCDP, Fraction(1, 20), Fraction(3, 10))
+    search = SearchAlone(DomainSearch(schema, unit, release_cap))
+    own = [{"town": 1}, {"town": 1}, {"town": 2}]
+    pair = make_pair("towns", schema, unit, [{"town": 1 + number % 3} for number in range(24)], own)
+    report = record_and_replay(search, release_cap, pair, entropy=SeededEntropy(3))
+    return "; ".join(found.what for found in report.violations)
+
+
+def _strict_threshold(patch):
+    def charged(event):
+        return delta_price(replace(event, threshold=event.threshold + 1) if type(event) is ThresholdEvent else event)
+
+    patch.setattr(accounting.ledger.account, "delta_price", charged)
+
+
+def _one_name(query, unit):
+    event = question_event(query, unit)
+    return replace(event, names=1) if type(event) is ThresholdEvent else event
+
+
+def _lower_threshold(patch):
+    real = accounting.curator.measured.names_above
+    lower = lambda query, texts, noisy: real(replace(query, threshold=query.threshold - 1), texts, noisy)  # noqa: E731
+    patch.setattr(TABLE, "names_above", lower)
+
+
+def _rows_with_a_name(patch):
+    real = accounting.curator.measured.count_names
+    for module in (accounting.planted, TABLE):
+        patch.setattr(module, "count_names", lambda query, held: real(query, replace(held, persons=None)))
+
+
 MUTANTS = (
     Mutant("noise has half the declared sigma", "transcripts", _noise(_half_sigma), transcripts),
     Mutant("sigma passed where its square is meant", "goodness", _noise(_sigma_for_variance), lambda: not noise_fits()),
@@ -445,6 +490,30 @@ MUTANTS = (
         lambda: "plain count" in replayed("independent", person=True, pair=_null_id_pair()),
     ),
     Mutant("float distances (P41)", "replay", _float_distances, _votes_differ),
+    Mutant(
+        "threshold charged without the mass at it (P10)",
+        "replay",
+        _strict_threshold,
+        lambda: "under a delta below its own" in searched(),
+    ),
+    Mutant(
+        "names of a person charged as one name (P48)",
+        "replay",
+        _events(_one_name),
+        lambda: "under a delta below its own" in searched(),
+    ),
+    Mutant(
+        "names that leave below the threshold (P10)",
+        "replay",
+        _lower_threshold,
+        lambda: "left below its threshold" in searched(),
+    ),
+    Mutant(
+        "rows with a name counted, not persons (P48)",
+        "replay",
+        _rows_with_a_name,
+        lambda: "plain count" in searched(),
+    ),
 )
 
 
