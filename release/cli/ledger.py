@@ -177,7 +177,7 @@ def log(*, label: str | None, release_id: str | None, kind: str | None, workspac
 def export(*, label: str | None, workspace: Path) -> None:
     """Write the entries as canonical JSON lines: exactly the bytes that are hashed.
 
-    Anyone can add them up again with the page of code in docs/ledger.md.
+    Anyone can add them up again with the page of code in docs/formats.md.
     """
     opened = _existing(workspace)
     if label is not None:

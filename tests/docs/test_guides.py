@@ -12,8 +12,8 @@ import pytest
 from tests.cli.shell import Done
 from tests.docs.pages import ROOT, blocks, commands, missing_lines
 
-GUIDE, AUDITORS, CHOOSING, LEDGER = (
-    ROOT / "docs" / f"{name}.md" for name in ("user-guide", "auditors", "choosing", "ledger")
+GUIDE, AUDITORS, CHOOSING, FORMATS = (
+    ROOT / "docs" / f"{name}.md" for name in ("user-guide", "auditors", "choosing", "formats")
 )
 
 
@@ -69,7 +69,7 @@ def followed(folder, monkeypatch, capfd):
 def programs(folder):
     """Save the pages' programs as they say, beside the signer's public key."""
     (check,) = blocks(AUDITORS, "python")
-    (verify,) = blocks(LEDGER, "python")
+    (verify,) = blocks(FORMATS, "python")
     (folder / "check_release.py").write_text(check, encoding="utf-8")
     (folder / "verify_ledger.py").write_text(verify, encoding="utf-8")
     shutil.copy(folder / "keys" / "signing-key.pub.pem", folder / "signing-key.pub.pem")
