@@ -4,7 +4,9 @@ import csv
 import json
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -168,11 +170,23 @@ DEGENERATE = {
 }
 
 
+@pytest.fixture(scope="module")
+def degenerate(tmp_path_factory) -> Callable[[str], Path]:
+    """Make a degenerate release once; the constant one has a publisher and is signed with a Japanese page."""
+
+    @cache
+    def make(name: str) -> Path:
+        schema, lines = DEGENERATE[name]
+        about = '[about]\npublisher = "統計局 <b>"\npurpose = "研究"\nlanguage = "ja"\n[output]'
+        folder = tmp_path_factory.mktemp(name) / "workspace"
+        return release_of(folder, schema, lines, about=about if name == "constant" else "[output]")
+
+    return make
+
+
 @pytest.mark.parametrize("name", DEGENERATE)
-def test_a_degenerate_release_makes_a_readable_report(tmp_path, name):
-    schema, lines = DEGENERATE[name]
-    made = release_of(tmp_path / "workspace", schema, lines)
-    report = build_report(read_release(made))
+def test_a_degenerate_release_makes_a_readable_report(degenerate, name):
+    report = build_report(read_release(degenerate(name)))
     assert {stage.name for stage in report.budget.stages} == {"single columns"}
     assert len(report.accuracy.warnings) <= 4
     for language in LANGUAGES:
@@ -183,9 +197,8 @@ def test_a_degenerate_release_makes_a_readable_report(tmp_path, name):
         assert all(float(share) <= 100 for share in re.findall(r"([0-9.]+)[ \u00a0]?%", said))
 
 
-def test_what_many_columns_share_is_said_once(tmp_path):
-    schema, lines = DEGENERATE["many-columns"]
-    report = build_report(read_release(release_of(tmp_path / "workspace", schema, lines)))
+def test_what_many_columns_share_is_said_once(degenerate):
+    report = build_report(read_release(degenerate("many-columns")))
     (poor,) = [warning for warning in report.accuracy.warnings if warning.key == "use.poor-many"]
     count = sum(column.reliability == "poor" for column in report.accuracy.columns)
     assert (poor.values["n"], poor.values["more"]) == (count, count - 10)
@@ -241,16 +254,8 @@ def test_earlier_runs_are_counted(release):
     assert "<td>withdrawn</td>" in page
 
 
-@pytest.fixture(scope="module")
-def japanese(tmp_path_factory) -> Path:
-    """A release whose signed page is in Japanese, with a publisher and a purpose."""
-    folder = tmp_path_factory.mktemp("japanese") / "workspace"
-    about = '[about]\npublisher = "統計局 <b>"\npurpose = "研究"\nlanguage = "ja"\n[output]'
-    schema, lines = DEGENERATE["constant"]
-    return release_of(folder, schema, lines, about=about)
-
-
-def test_the_signed_page_may_be_in_japanese(japanese, tmp_path):
+def test_the_signed_page_may_be_in_japanese(degenerate, tmp_path):
+    japanese = degenerate("constant")
     signed = (japanese / "report.html").read_text(encoding="utf-8")
     assert '<html lang="ja">' in signed
     assert "公開者：統計局 &lt;b&gt;" in signed
