@@ -6,7 +6,7 @@ insurance experiment) at ε from 0.1 to 10. ``python -m benchmarks.predictions``
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod, sqrt
 
@@ -23,6 +23,7 @@ from mechanisms.mst import MST
 from mechanisms.registry import config_from_table
 from mechanisms.tab_pe.advice import aim_or_tab_pe
 from mechanisms.tab_pe.evolution import TabPE
+from mechanisms.tab_pe.opening import ByModel
 from mechanisms.tab_pe.prediction import expected_effort, expected_errors
 from mechanisms.workload import default_degree
 
@@ -96,8 +97,14 @@ def predict(kind: str, mechanism: CalibratedMechanism, schema: Schema, unit: Pri
     """
     degree = min(default_degree(len(schema.columns)), len(schema.columns))
     if isinstance(mechanism, TabPE):
+        seconds, needed = expected_effort(mechanism, schema, rows)
+        if isinstance(mechanism.start, ByModel):
+            model = predict(mechanism.config.model, mechanism.start.mechanism, schema, unit, rows)
+            seconds += model.seconds
+            needed += _MEGABYTE * (model.megabytes - _MEGABYTES_START)
+            if mechanism.config.output == "model":  # the votes move its rows by less than these errors
+                return replace(model, kind=kind, seconds=seconds, megabytes=_MEGABYTES_START + needed / _MEGABYTE)
         one_way, workload = expected_errors(mechanism, schema, unit, rows, degree)
-        seconds, needed = expected_effort(mechanism, len(schema.columns), rows)
         return Prediction(kind, seconds, _MEGABYTES_START + needed / _MEGABYTE, one_way, workload, degree)
     fitted = _OF_MARGINALS[kind]
     sizes = {column.name: column.cells for column in schema.columns}

@@ -8,31 +8,46 @@ from accounting.schema import Schema
 from accounting.unit import PrivacyUnit
 from mechanisms.tab_pe.evolution import TabPE
 
-_ONE_WAY = 0.085
-_LOST = 0.105
-_LOST_TO_NOISE = 0.28
+_ONE_WAY = 0.09
+_ONE_WAY_FALLING = 1.0
+_THREE_WAY = 0.1
+_THREE_WAY_FALLING = 8.5
+_NOISE = 0.28
 _SECONDS_START = 0.3
 _SECONDS_PER_PAIR = 4.5e-9
+_SECONDS_PER_VOTE = 8e-7
 _BYTES_PER_VALUE = 20
-_BYTES_PER_CANDIDATE = 2_000
+_BYTES_PER_CANDIDATE = 5_000
+_BYTES_PER_VOTE = 50
 
 
 def expected_errors(mechanism: TabPE, schema: Schema, unit: PrivacyUnit, rows: int, degree: int) -> tuple[float, float]:
     """Return the mean one-way error and that of marginals of ``degree`` columns.
 
-    Most of it is what some thousand candidates cannot hold, whatever the budget; the rest is the noise of the start.
+    Most of it is what some thousand candidates cannot hold, whatever the budget, and what few rows cannot say about
+    them; the rest is the noise of the start.
     """
     start = mechanism.plan.total - (mechanism.plan.lines[-1].ceiling if mechanism.rounds else 0)
     sigma = sqrt(gaussian_variance(Fraction(unit.max_rows**2 * len(schema.columns)), start, mechanism.plan.law))
     bins = mechanism.config.bins or 1
     noises = [min(column.cells, bins) * sigma / rows for column in schema.columns]
-    noise = _LOST_TO_NOISE * sum(0.4 * each / (1 + 0.6 * each) for each in noises) / len(noises)
-    one_way = min(1.0, _ONE_WAY + noise)
-    return one_way, 1 - (1 - one_way) * (1 - _LOST) ** (degree - 1)
+    noise = _NOISE * sum(0.4 * each / (1 + 0.6 * each) for each in noises) / len(noises)
+    one_way = min(1.0, _ONE_WAY + _ONE_WAY_FALLING / sqrt(rows) + noise)
+    three_way = min(1.0, _THREE_WAY + _THREE_WAY_FALLING / sqrt(rows) + 3 * noise)
+    return one_way, max(one_way, 1 - (1 - three_way) ** (degree / 3))
 
 
-def expected_effort(mechanism: TabPE, columns: int, rows: int) -> tuple[float, float]:
-    """Return seconds on one core, and the bytes beyond those of the program."""
-    candidates = mechanism.config.population or 0
-    seconds = _SECONDS_START + mechanism.rounds * rows * candidates * _SECONDS_PER_PAIR
-    return seconds, rows * columns * _BYTES_PER_VALUE + candidates * _BYTES_PER_CANDIDATE
+def expected_effort(mechanism: TabPE, schema: Schema, rows: int) -> tuple[float, float]:
+    """Return seconds on one core, and the bytes beyond those of the program.
+
+    Rows are compared with the candidates of their own label. Ranking by weights compares candidates with those of all
+    rounds before, so that its time grows with the square of the rounds.
+    """
+    config, rounds = mechanism.config, mechanism.rounds
+    candidates, votes = config.population or 0, config.votes or 0
+    groups = 1 if config.label is None else schema.column(config.label).cells
+    fits = rounds * (rounds + 3) / 2 if config.ranking == "weights" else 0
+    pairs = candidates * (rounds * rows + fits * candidates) / groups
+    seconds = _SECONDS_START + pairs * _SECONDS_PER_PAIR + fits * candidates * votes * _SECONDS_PER_VOTE
+    values, cast = rows * len(schema.columns), rounds * candidates * votes * bool(fits)
+    return seconds, values * _BYTES_PER_VALUE + candidates * _BYTES_PER_CANDIDATE + cast * _BYTES_PER_VOTE
