@@ -26,6 +26,7 @@ class ClaimPart(_Part):
 class PairPart(_Part):
     """The transcript test on one pair of neighbours; bounds at confidence 1 − significance for this pair alone.
 
+    ``lower_bound`` is from all thresholds together, ``lower_bound_apart`` from the two error rates at threshold 0.
     ``pair_value`` is the μ that a perfect attacker of this pair has: Σ‖Δ‖²/σ² and the selections' divergences on
     replay. ``power`` is the chance to catch a mechanism whose noise is half of what it declares.
     """

@@ -14,7 +14,7 @@ def audit_text(document: AuditDocument) -> str:
         f"Significance of the whole audit: {document.significance:g}",
         *(f"Claim ({claim.name}): {claim.text}" for claim in document.claims),
         "",
-        "Transcripts, whole and adaptive, by exact likelihood ratio at threshold 0:",
+        "Transcripts, whole and adaptive, by exact likelihood ratio:",
         table(
             ("pair", "runs a side", "errors", "mu >=", "apart >=", "pair's mu", "claim", "power", "verdict"),
             [
@@ -32,7 +32,8 @@ def audit_text(document: AuditDocument) -> str:
                 for part in document.pairs
             ],
         ),
-        f"mu >= is a lower bound at {1 - document.significance:.0%} confidence;",
+        f"mu >= is a lower bound at {1 - document.significance:.0%} confidence, from all thresholds together;",
+        "apart >= is that of the error rates at threshold 0, as in the literature;",
         "power is the chance to catch noise of half the declared scale.",
         "",
         _black_box_text(document.black_box),
