@@ -71,7 +71,10 @@ def at_last(name: str) -> list[str]:
 
 
 def audits(name: str) -> list[str]:
-    return ["audit mechanism --level quick --runs 20 --out audit.json", f"audit release releases/{name}"]
+    return [
+        "audit mechanism --level quick --runs 25 --out audit.json",
+        f"audit release releases/{name} --holdout held-out.csv",
+    ]
 
 
 def shown(done: Done, caplog) -> str:
@@ -81,7 +84,7 @@ def shown(done: Done, caplog) -> str:
 def check_folder(folder: Path) -> None:
     for path in folder.rglob("*"):
         assert not any(canary in path.name for canary in CANARIES)
-        if path.is_file() and path.name != "private.csv":
+        if path.is_file() and path.name not in {"private.csv", "held-out.csv"}:
             content = path.read_bytes()
             assert not [canary for canary in CANARIES if canary.encode() in content], path
 
@@ -115,6 +118,7 @@ def test_p28_no_command_shows_a_canary_whatever_the_mechanism(template, tmp_path
 @pytest.mark.slow
 def test_p28_no_audit_shows_a_canary(template, tmp_path, give, caplog):
     folder = planted(template, tmp_path / "workspace", "independent")
+    write_rows(folder / "held-out.csv", [*PLANTED, *private()[:80]])
     with contextlib.chdir(folder), caplog.at_level(0):
         assert give("run --yes").code == 0
         for line in audits(release_of(folder).name):
