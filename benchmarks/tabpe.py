@@ -1,4 +1,4 @@
-"""Tab-PE on tables of low and of high order: ``python -m benchmarks.tabpe [--only NAME …] [--quick] [--out FILE]``.
+"""Tab-PE on tables of low and of high order: ``python -m benchmarks.tabpe [--only NAME …] [--runs N] [--quick]``.
 
 ε = 1 at δ = 1/(n ln n), n being the number of private rows as in the reference's experiments (the product itself takes
 no δ from a row count); everything but the declared schema is paid. The questions are answered by the curator's code on
@@ -100,6 +100,7 @@ def measure(report: Report, name: str, runs: int, wanted: str, kind: str = "tab-
     for seed in range(runs):
         result, seconds = run(problem, seed, kind, options)
         rows.append({**score(problem, result.synthetic.ticks, wanted), **seconds})
+        progress(f"{name}, run {seed + 1}: " + ", ".join(f"{key} {value:.4g}" for key, value in rows[-1].items()))
     means = {key: statistics.fmean(row[key] for row in rows) for key in rows[0]}
     spreads = {key: statistics.stdev([row[key] for row in rows]) if runs > 1 else 0.0 for key in rows[0]}
     title = " ".join([name, kind, *(f"{key}={value}" for key, value in options.items())])
@@ -116,7 +117,7 @@ def measure_adult(report: Report, runs: int, *, quick: bool = False) -> None:
             report.bar(f"adult: {name}", found[name], sense, bar)
 
 
-def measure_forest(report: Report, name: str, runs: int, bar: float) -> None:
+def measure_forest(report: Report, runs: int, name: str, bar: float) -> None:
     """Measure one table's forest accuracy against its bar."""
     report.bar(f"{name}: forest accuracy", measure(report, name, runs, "f")["forest accuracy"], ">=", bar)
 
@@ -128,34 +129,34 @@ def measure_breast_cancer(report: Report, runs: int) -> None:
     report.bar("breast cancer: auc", found["auc"], ">=", 97)
 
 
-def beside_aim(report: Report, name: str) -> None:
+def beside_aim(report: Report, runs: int, name: str) -> None:
     """Measure a table that has no bar, AIM-GDP beside."""
-    measure(report, name, RUNS, "f")
-    measure(report, name, RUNS, "f", "aim-gdp")
+    measure(report, name, runs, "f")
+    measure(report, name, runs, "f", "aim-gdp")
 
 
-def measure_both_on_adult(report: Report) -> None:
+def measure_both_on_adult(report: Report, runs: int) -> None:
     """Measure a start by a model on a table of low order, AIM-GDP alone beside."""
-    alone = measure(report, "adult", RUNS, "bt", "aim-gdp")["tvd 2-way"]
-    both = measure(report, "adult", RUNS, "bt", start="model")["tvd 2-way"]
+    alone = measure(report, "adult", runs, "bt", "aim-gdp")["tvd 2-way"]
+    both = measure(report, "adult", runs, "bt", start="model")["tvd 2-way"]
     report.bar("adult, start by a model: 2-way tvd over AIM-GDP's", both / alone, "<=", 1.1)
 
 
-def measure_both(report: Report, name: str) -> None:
+def measure_both(report: Report, runs: int, name: str) -> None:
     """Measure a start by a model on a table of high order, Tab-PE and AIM-GDP alone beside."""
-    by_tables = measure(report, name, RUNS, "f")["forest accuracy"]
-    by_model = measure(report, name, RUNS, "f", start="model")["forest accuracy"]
-    measure(report, name, 2, "f", "aim-gdp")
+    by_tables = measure(report, name, runs, "f")["forest accuracy"]
+    by_model = measure(report, name, runs, "f", start="model")["forest accuracy"]
+    measure(report, name, min(runs, 2), "f", "aim-gdp")
     report.bar(f"{name}, start by a model: points below Tab-PE alone", by_tables - by_model, "<=", 1)
 
 
-def measure_frontier(report: Report) -> None:
+def measure_frontier(report: Report, runs: int) -> None:
     """Measure Adult after a model, by the share of μ² that the model takes."""
     for share in ("1/2", "3/4", "9/10", "19/20"):
-        measure(report, "adult", 3, "bt", start="model", opening_share=Fraction(share))
+        measure(report, "adult", runs, "bt", start="model", opening_share=Fraction(share))
 
 
-def measure_speed(report: Report) -> None:
+def measure_speed(report: Report, _: int = 1) -> None:
     """Measure the CPU seconds a round at the reference's parameters: preset "paper", 1,000 candidates."""
     for name, (reference, faster) in REFERENCE_SECONDS.items():
         problem = PROBLEMS[name]()
@@ -167,13 +168,13 @@ def measure_speed(report: Report) -> None:
         report.bar(f"{name}: CPU seconds a round at the reference's parameters", (more - few) / 10, "<=", bar)
 
 
-def measure_memory(report: Report) -> None:
+def measure_memory(report: Report, _: int = 1) -> None:
     """Measure the peak memory of large tables."""
     for rows, bar in ((200_000, 0.25), (2_000_000, 0.6)):
         report.bar(f"adult, {rows} rows: peak GB above the start", grown(report, rows, 1000)["peak"], "<=", bar)
 
 
-def measure_growth(report: Report) -> None:
+def measure_growth(report: Report, _: int = 1) -> None:
     """Measure how time grows with rows and with candidates."""
     for rows, candidates in ((20_000, 1000), (20_000, 4000), (20_000, 16_000), (200_000, 4000), (2_000_000, 1000)):
         grown(report, rows, candidates)
@@ -198,15 +199,11 @@ def growth(rows: int, candidates: int) -> None:
     print(json.dumps({"peak": above / 1e6, **seconds}))
 
 
-def _forest(name: str, bar: float) -> Callable[[Report], None]:
-    return lambda report: measure_forest(report, name, RUNS, bar)
-
-
-PARTS: Mapping[str, Callable[[Report], None]] = {
-    "adult": lambda report: measure_adult(report, RUNS),
-    "artificial-characters": _forest("artificial-characters", 48.5),
-    "breast-cancer": lambda report: measure_breast_cancer(report, RUNS),
-    **{f"xor{k}": _forest(f"xor{k}", bar) for k, bar in XOR_BARS.items()},
+PARTS: Mapping[str, Callable[[Report, int], None]] = {
+    "adult": measure_adult,
+    "artificial-characters": partial(measure_forest, name="artificial-characters", bar=48.5),
+    "breast-cancer": measure_breast_cancer,
+    **{f"xor{k}": partial(measure_forest, name=f"xor{k}", bar=bar) for k, bar in XOR_BARS.items()},
     **{name: partial(beside_aim, name=name) for name in ("person-activity", "scm-tree", "scm-network", "scm-fourier")},
     "both-adult": measure_both_on_adult,
     **{f"both-{name}": partial(measure_both, name=name) for name in ("artificial-characters", "xor4")},
@@ -221,10 +218,10 @@ WITHOUT_FILES = frozenset(name for name in PARTS if name.startswith(("breast", "
 def measure_quickly(report: Report) -> None:
     """Measure once what fits into less than a minute."""
     measure_breast_cancer(report, 3)
-    measure_forest(report, "xor3", 1, XOR_BARS[3])
+    measure_forest(report, 1, "xor3", XOR_BARS[3])
     if DATA.is_dir():
         measure_adult(report, 1, quick=True)
-        measure_forest(report, "artificial-characters", 1, 48.5)
+        measure_forest(report, 1, "artificial-characters", 48.5)
         measure_speed(report)
 
 
@@ -233,6 +230,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="finish in under 50 s on 2 cores, checking what fits")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="measure these parts only")
+    parser.add_argument("--runs", type=int, default=RUNS, help="releases of each table, 5 unless told otherwise")
     parser.add_argument("--out", type=Path, help="write all figures to this JSON file")
     parser.add_argument("--growth", nargs=2, type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -247,7 +245,7 @@ def main() -> None:
     else:
         for name in options.only:
             if DATA.is_dir() or name in WITHOUT_FILES:
-                PARTS[name](report)
+                PARTS[name](report, options.runs)
     report.finish(options.out)
 
 
