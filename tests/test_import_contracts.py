@@ -23,6 +23,8 @@ LIGHT_MODULES = (
     "convert",
     "second_opinion",
     "filters",
+    "nearest",
+    "nearest_tree",
     "noise",
     "ledger",
     "curator",

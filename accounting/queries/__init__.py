@@ -1,0 +1,93 @@
+"""The sealed set of questions and answers, their sensitivities, and the handle through which they are asked."""
+
+from accounting.queries.answers import (
+    Answer,
+    FoundCategories,
+    NoisyErrors,
+    NoisyMarginals,
+    NoisyQuantiles,
+    NoisyTotal,
+    NoisyVotes,
+    Selected,
+    answer_from_bytes,
+    answer_to_bytes,
+)
+from accounting.queries.checking import (
+    MAX_CELLS,
+    check_query,
+)
+from accounting.queries.description import (
+    describe_query,
+    description_digest,
+    query_digest,
+    sha_of,
+)
+from accounting.queries.handle import (
+    PrivateTable,
+)
+from accounting.queries.questions import (
+    DISTANCE_LIMIT,
+    ESTIMATE_LIMIT,
+    MAX_CANDIDATES,
+    MAX_GRID,
+    MAX_INTERVALS,
+    MAX_WEIGHT,
+    QUERY_TYPES,
+    Categories,
+    Clique,
+    Coding,
+    Errors,
+    Ints,
+    Marginals,
+    Placement,
+    Quantiles,
+    Query,
+    Select,
+    Total,
+    Votes,
+)
+from accounting.queries.sensitivity import (
+    question_event,
+    selection_scale,
+)
+
+__all__ = [
+    "DISTANCE_LIMIT",
+    "ESTIMATE_LIMIT",
+    "MAX_CANDIDATES",
+    "MAX_CELLS",
+    "MAX_GRID",
+    "MAX_INTERVALS",
+    "MAX_WEIGHT",
+    "QUERY_TYPES",
+    "Answer",
+    "Categories",
+    "Clique",
+    "Coding",
+    "Errors",
+    "FoundCategories",
+    "Ints",
+    "Marginals",
+    "NoisyErrors",
+    "NoisyMarginals",
+    "NoisyQuantiles",
+    "NoisyTotal",
+    "NoisyVotes",
+    "Placement",
+    "PrivateTable",
+    "Quantiles",
+    "Query",
+    "Select",
+    "Selected",
+    "Total",
+    "Votes",
+    "answer_from_bytes",
+    "answer_to_bytes",
+    "check_query",
+    "describe_query",
+    "description_digest",
+    "query_digest",
+    "question_event",
+    "selection_scale",
+    "sha_of",
+]
