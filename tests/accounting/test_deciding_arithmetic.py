@@ -18,7 +18,8 @@ DECIDING = sorted(
     path
     for path in (
         *(ROOT / "accounting" / "ledger").glob("*.py"),
-        *(ROOT / "accounting" / f"{name}.py" for name in ("budget", "events", "filters", "unit", "queries")),
+        *(ROOT / "accounting" / "queries").glob("*.py"),
+        *(ROOT / "accounting" / f"{name}.py" for name in ("budget", "events", "filters", "unit")),
         *(ROOT / "accounting" / "curator" / f"{name}.py" for name in ("counting", "table", "persons")),
     )
     if path.name != "dialects.py"  # waits for a lock, in seconds
