@@ -76,7 +76,7 @@ def run_rounds(
         index = choose(asker, fitting, pool, choosing, sigma)
         clique, cells = pool.cliques[index], pool.cells[index]
         size = model_cells[index] * BYTES_PER_CELL / _MEGABYTE
-        message = f"measure {' × '.join(clique)}; the model grows to {size:.3g} MB"
+        message = f"model of {size:.3g} MB with {' × '.join(clique)}"
         watch(Progress(len(log) + 2, steps, message, asker.share))
         moved = fitting.add(asker.marginals((clique,), measuring, fitting.hybrid.coding))
         learnt = moved > EXPECTED_NOISE * sigma * cells

@@ -28,14 +28,23 @@ def _start_bar(stack: ExitStack) -> Watcher:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
+    from rich.table import Column
 
-    text = TextColumn("{task.description}{task.fields[share]}")
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True), text)
-    bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
+    def whole() -> Column:
+        return Column(no_wrap=True)
+
+    columns = (
+        BarColumn(bar_width=12, table_column=whole()),
+        MofNCompleteColumn(table_column=whole()),
+        TimeRemainingColumn(elapsed_when_finished=True, table_column=whole()),
+        TextColumn("{task.fields[share]}", table_column=whole()),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
+    )
+    bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True, expand=True))
     task = bar.add_task("", total=None, share="")
 
     def watch(report: Progress) -> None:
-        share = f", {100 * report.share:.0f} % of the budget"
+        share = f"{100 * report.share:.0f} % of the budget"
         bar.update(task, completed=report.step, total=report.steps, description=report.message, share=share)
 
     return watch
