@@ -148,7 +148,7 @@ def _implementation(facts: Facts) -> dict[str, Any]:
     return part | {
         "utility": _items(
             f"Mean bound on the total variation distance of {report.accuracy.marginals} marginals: "
-            f"{report.accuracy.mean_error:.2g}, at {report.accuracy.confidence:.0%} confidence.",
+            f"{above(repr(report.accuracy.mean_error), 2)}, at {report.accuracy.confidence:.0%} confidence.",
             *use_sentences(facts)[bool(facts.intended_use) :],
         ),
         "additional_information": _items(

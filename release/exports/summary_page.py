@@ -1,8 +1,10 @@
 """SUMMARY.md: one page that can be pasted into a data portal."""
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
+from accounting.exact import decimal_above
 from release.exports.facts import Facts
 from release.exports.usage import NOT_FOR, best_marginals, columns_by_use
 
@@ -22,11 +24,16 @@ def summary_page(facts: Facts) -> bytes:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"md": _escaped, "percent": lambda share: f"{100 * share:.2g} %"}
+    environment.filters |= {"md": _escaped, "percent": _percent}
     page = environment.get_template("summary.md.j2").render(
         facts=facts, uses=columns_by_use(facts), best=best_marginals(facts), not_for=NOT_FOR
     )
     return page.encode("utf-8")
+
+
+def _percent(share: float) -> str:
+    """Write a bound as a share of the rows, rounded up."""
+    return f"{decimal_above(100 * Fraction(repr(share)), 3)} %"
 
 
 def _escaped(text: object) -> str:

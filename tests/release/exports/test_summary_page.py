@@ -8,7 +8,7 @@ import re
 import pytest
 
 from release.exports import export_release
-from release.exports.summary_page import _escaped
+from release.exports.summary_page import _escaped, _percent
 from release.exports.usage import NOT_FOR
 
 
@@ -54,6 +54,14 @@ def test_the_publisher_is_named_when_known(released, tmp_path, publication):
     assert page.startswith("# Stays, synthetic\n")
     assert "| Published by | Office of Examples |" in page
     assert "\nTeaching.\n" in page
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.02911, "2.92 %"), (0.029, "2.9 %"), (0.5, "50 %"), (0.0, "0 %"), (1.0, "100 %"), (0.5001, "50.1 %")],
+)
+def test_a_bound_is_rounded_up(share, text):
+    assert _percent(share) == text
 
 
 @pytest.mark.parametrize("text", ["a|b", "<script>", "[x](y)", "`c`", "line\nbreak", "*b*"])
