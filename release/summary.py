@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from accounting.queries import MAX_CELLS
-from accounting.schema import Schema
+from accounting.schema import CategoricalColumn, Schema
 
 _MANY_CELLS = 5_000
 _BYTES_PER_CELL = 8
@@ -114,6 +114,12 @@ def _warnings(schema: Schema, columns: tuple[ColumnSummary, ...], marginals: tup
     warnings = []
     if schema.max_rows is None:
         warnings.append("[table] declares no max_rows: noise alone then bounds the number of synthetic rows")
+    for measured in schema.measured:
+        found = (measured.most or 0) if isinstance(measured, CategoricalColumn) else 0
+        warnings.append(
+            f"column {measured.name!r}: its domain is measured, for which a release has to declare a share; it may have "
+            f"up to {measured.cells + found} cells"
+        )
     for column in columns:
         if column.cells > _MANY_CELLS:
             fewer = (

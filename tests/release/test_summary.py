@@ -44,3 +44,15 @@ def test_many_categories_are_said_to_be_merged_and_not_to_be_cut():
     (warning,) = summarise_schema(Schema.from_text(text)).warnings
     assert "'c' has 6001 cells" in warning
     assert "model the rare ones together" in warning
+
+
+def test_measured_domains_are_told_with_the_most_cells_that_they_may_have():
+    columns = [
+        {"name": "n", "kind": "integer", "domain": "measured", "min": 0, "max": 10**6, "bins": 9, "nullable": True},
+        {"name": "c", "kind": "categorical", "domain": "measured", "other": "other", "most": 50, "nullable": True},
+    ]
+    warnings = summarise_schema(Schema(table={"name": "t", "max_rows": 9}, columns=columns)).warnings
+    assert len(warnings) == 2
+    assert "'n': its domain is measured" in warnings[0]
+    assert "up to 10 cells" in warnings[0]
+    assert "up to 52 cells" in warnings[1]
