@@ -54,7 +54,7 @@ _RECOMMENDED = MappingProxyType(
         "mutation_first": Fraction(1, 2),
         "mutation_last": Fraction(1, 20),
         "ranking": "weights",
-        "jitter": Fraction(1, 50),
+        "jitter": Fraction(1, 200),
     }
 )
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"recommended": _RECOMMENDED, "paper": _PAPER})
@@ -97,6 +97,7 @@ class TabPEConfig:
         output: what rows are drawn from: the last "candidates", or rows of the "model" that the start fitted, by their
             weights. Advised: the model wherever ``reweight`` is advised.
         jitter: how far an ordered value of a repeated row moves at most, as a share of its line, from 0 to 1/2.
+            Measured: 1/200; 1/50 blurs the sides of a parity.
     """
 
     preset: str = "recommended"
