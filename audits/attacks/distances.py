@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from accounting.schema import Schema
+from accounting.schema import Column, Schema
 from audits.pairs import Ticks
-from audits.utility.wasserstein import cost_matrix
+from audits.utility.marginals import ORDERED
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -25,6 +25,18 @@ def nearest(schema: Schema, rows: Ticks, synthetic: Ticks, names: tuple[str, ...
         places[start : start + step] = cost.argmin(axis=1)
         distances[start : start + step] = cost.min(axis=1)
     return distances, places
+
+
+def cost_matrix(group: tuple[Column, ...], one: Ticks, other: Ticks) -> Floats:
+    """Return the cost of moving each row of one table to each row of the other."""
+    cost = np.zeros((next(iter(one.values())).size, next(iter(other.values())).size))
+    for column in group:
+        a, b = one[column.name][:, None], other[column.name][None, :]
+        apart = (a != b).astype(np.float64)
+        if column.kind in ORDERED:
+            apart = np.where((a < 0) | (b < 0), apart, np.abs(a - b) / max(column.ticks - 1, 1))
+        cost += apart
+    return cost
 
 
 def sampled(table: Ticks, most: int, rng: np.random.Generator) -> Ticks:

@@ -1,5 +1,6 @@
 """What models learn: trained on synthetic rows and tested on real ones, and how well one tells the tables apart."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -10,6 +11,8 @@ import numpy.typing as npt
 from accounting.schema import Schema
 from audits.pairs import Ticks
 from audits.results import Figure, NotComputable, Result
+from audits.statistics import wilson
+from audits.utility.intervals import group_count, groups_of, jackknife
 from audits.utility.marginals import EMPTY, ORDERED
 
 Floats = npt.NDArray[np.float64]
@@ -20,11 +23,12 @@ Learner = Literal["boosting", "xgboost", "one-hot"]
 GradientBoosting with a column for each category, which is slower and follows the noise of synthetic rows less."""
 
 _FOLDS = 5
+_SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """How a classifier does on real test rows."""
+    """How a classifier does on real test rows, with intervals for other test rows and the same classifier."""
 
     accuracy: Result
     macro_f1: Result
@@ -49,19 +53,24 @@ def train_and_test(
         problem = NotComputable("XGBoost is not installed; pip install 'dprelease[bench]'")
     if problem is not None:
         return Learnt(problem, problem, problem)
-    from sklearn.metrics import accuracy_score, f1_score
+    from sklearn.metrics import f1_score
 
     column = schema.column(target)
     answers = [column.cell_of_tick(table[target]).astype(np.int64) for table in (train, test)]
-    write = _one_hot if learner == "one-hot" else features_of
+    write = features_of if learner == "boosting" else _one_hot  # the others know no categories
     features = [write(schema, table, target) for table in (train, test)]
     classes, codes = np.unique(answers[0], return_inverse=True)
     model = _learner(learner, schema, target, seed)
     model.fit(features[0], codes)
     guesses = classes[model.predict(features[1])]
+    right, count = int((guesses == answers[1]).sum()), guesses.size
+
+    def macro_f1(rows: npt.NDArray[np.bool_]) -> float:
+        return float(f1_score(answers[1][rows], guesses[rows], average="macro", zero_division=0.0))
+
     return Learnt(
-        Figure(float(accuracy_score(answers[1], guesses))),
-        Figure(float(f1_score(answers[1], guesses, average="macro", zero_division=0.0))),
+        Figure(right / count, *wilson(right, count, _SIGNIFICANCE)),
+        _over_rows(macro_f1, count),
         _auc(model, classes, features[1], answers[1]),
     )
 
@@ -82,7 +91,16 @@ def propensity(schema: Schema, real: Ticks, synthetic: Ticks, *, seed: int = 0) 
     model = _classifier(schema, None, seed)
     order = np.random.default_rng(seed).permutation(sides.size)
     guessed = cross_val_predict(model, features[order], sides[order], cv=_FOLDS, method="predict_proba")[:, 1]
-    return Figure(float(((guessed - sizes[1] / sum(sizes)) ** 2).mean()))
+    apart = (guessed - sizes[1] / sum(sizes)) ** 2
+    return _over_rows(lambda rows: float(apart[rows].mean()), apart.size)
+
+
+def _over_rows(compute: Callable[[npt.NDArray[np.bool_]], float], count: int) -> Figure:
+    """Compute a figure from 0 to 1 on all test rows and without each group of them; the model stays the same."""
+    groups = group_count(count)
+    group = groups_of(count, max(groups, 1))
+    without = np.array([compute(group != number) for number in range(groups)])
+    return jackknife(compute(np.ones(count, dtype=np.bool_)), without, high=1.0)
 
 
 def features_of(schema: Schema, table: Ticks, target: str | None) -> Floats:
@@ -137,8 +155,11 @@ def _auc(model: Any, classes: Ints, features: Floats, answers: Ints) -> Result: 
         return NotComputable("the training and test rows do not hold the same classes")
     scores = model.predict_proba(features[known])
     if classes.size == 2:
-        return Figure(float(roc_auc_score(answers[known], scores[:, 1])))
-    return Figure(float(roc_auc_score(answers[known], scores, multi_class="ovr", labels=classes)))
+        area = float(roc_auc_score(answers[known], scores[:, 1]))
+    else:
+        area = float(roc_auc_score(answers[known], scores, multi_class="ovr", labels=classes))
+    rarest = int(np.unique(answers[known], return_counts=True)[1].min())
+    return Figure(area, *wilson(area * rarest, rarest, _SIGNIFICANCE))
 
 
 def _training_problem(schema: Schema, train: Ticks, test: Ticks, target: str) -> NotComputable | None:

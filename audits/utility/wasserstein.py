@@ -1,11 +1,8 @@
-"""Wasserstein distances between two tables, columns scaled to [0, 1] by their declared range.
+"""Wasserstein distances between two tables, as the papers on Private Evolution define them.
 
-One column: exact. Several: optimal transport (POT) between seeded samples, where the cost of moving a row is the sum of
-its columns' distances. Unordered values that differ are 1 apart, and so are a null and any value.
-
-``euclidean_wasserstein`` is the distance of the papers on Private Evolution, for comparison with their tables: every
-column is a line, categories too, in their order; a row moves by its Euclidean distance; rows with a null are left out.
-Where the papers scale by the private table's range, the declared one stands here.
+Columns are scaled to [0, 1] by their declared range (the papers take the private table's), categories too, in their
+order; rows with a null are left out. One column: exact. Several: optimal transport (POT) between seeded samples, where
+a row moves by its Euclidean distance.
 """
 
 from collections.abc import Sequence
@@ -17,26 +14,9 @@ import numpy.typing as npt
 from accounting.schema import Column, Schema
 from audits.pairs import Ticks
 from audits.results import Figure, NotComputable, Result
-from audits.utility.marginals import EMPTY, ORDERED
+from audits.utility.marginals import EMPTY
 
 Floats = npt.NDArray[np.float64]
-
-SAMPLE = 500
-
-
-def wasserstein(
-    schema: Schema, real: Ticks, synthetic: Ticks, ways: int, rng: np.random.Generator, *, sample: int = SAMPLE
-) -> Result:
-    """Return the mean distance over all marginals of ``ways`` columns, from 0 to ``ways``."""
-    if not next(iter(real.values())).size or not next(iter(synthetic.values())).size:
-        return EMPTY
-    groups = list(combinations(schema.columns, ways))
-    if not groups:
-        return NotComputable(f"the table has fewer than {ways} columns")
-    if ways == 1:
-        return Figure(float(np.mean([one_way(c, real[c.name], synthetic[c.name]) for (c,) in groups])))
-    kept = [_sampled(table, sample, rng) for table in (real, synthetic)]
-    return Figure(float(np.mean([_transport(group, *kept) for group in groups])))
 
 
 def euclidean_wasserstein(
@@ -77,20 +57,6 @@ def euclidean_wasserstein(
     return Figure(float(np.mean(distances))) if distances else EMPTY
 
 
-def one_way(column: Column, real: npt.NDArray[np.int64], synthetic: npt.NDArray[np.int64]) -> float:
-    """Return the exact distance of one column; a column with nulls is a mixture whose null share is 1 apart."""
-    if column.kind not in ORDERED:
-        values = np.union1d(real, synthetic)
-        shares = [np.array([(table == value).mean() for value in values]) for table in (real, synthetic)]
-        return float(np.abs(shares[0] - shares[1]).sum() / 2)
-    scale = max(column.ticks - 1, 1)
-    parts = [table[table >= 0] / scale for table in (real, synthetic)]
-    nulls = [1 - part.size / table.size for part, table in zip(parts, (real, synthetic), strict=True)]
-    if not parts[0].size or not parts[1].size:
-        return abs(nulls[0] - nulls[1])
-    return abs(nulls[0] - nulls[1]) + (1 - max(nulls)) * line_distance(*parts)
-
-
 def line_distance(one: Floats, other: Floats) -> float:
     """Return the exact 1-Wasserstein distance of two samples on a line: the area between distribution functions."""
     points = np.sort(np.concatenate([one, other]))
@@ -98,26 +64,6 @@ def line_distance(one: Floats, other: Floats) -> float:
     first = np.searchsorted(np.sort(one), at, side="right") / one.size
     second = np.searchsorted(np.sort(other), at, side="right") / other.size
     return float((np.abs(first - second) * np.diff(points)).sum())
-
-
-def cost_matrix(group: tuple[Column, ...], one: Ticks, other: Ticks) -> Floats:
-    """Return the cost of moving each row of one table to each row of the other."""
-    cost = np.zeros((next(iter(one.values())).size, next(iter(other.values())).size))
-    for column in group:
-        a, b = one[column.name][:, None], other[column.name][None, :]
-        apart = (a != b).astype(np.float64)
-        if column.kind in ORDERED:
-            apart = np.where((a < 0) | (b < 0), apart, np.abs(a - b) / max(column.ticks - 1, 1))
-        cost += apart
-    return cost
-
-
-def _transport(group: tuple[Column, ...], one: Ticks, other: Ticks) -> float:
-    import ot
-
-    cost = cost_matrix(group, one, other)
-    weights = [np.full(size, 1 / size) for size in cost.shape]
-    return float(ot.emd2(weights[0], weights[1], cost, numItermax=1_000_000))
 
 
 def _points(group: tuple[Column, ...], table: Ticks) -> Floats:
