@@ -117,8 +117,8 @@ def _warnings(schema: Schema, columns: tuple[ColumnSummary, ...], marginals: tup
     for measured in schema.measured:
         found = (measured.most or 0) if isinstance(measured, CategoricalColumn) else 0
         warnings.append(
-            f"column {measured.name!r}: its domain is measured, for which a release has to declare a share; it may have "
-            f"up to {measured.cells + found} cells"
+            f"column {measured.name!r}: its domain is measured, for which a release has to declare a share; it may "
+            f"have up to {measured.cells + found} cells"
         )
     for column in columns:
         if column.cells > _MANY_CELLS:
