@@ -64,10 +64,13 @@ def ask(account: Account, request: str) -> None:
 
 
 def step_times(ledger: Ledger, label: str, questions: int) -> dict[str, float]:
-    """Return the median milliseconds of each step of a question; a step is one transaction."""
+    """Return the median milliseconds of each step of a question, and the mean of its CPU; a step is one transaction."""
     account = account_of(ledger, label)
+    processor = 0.0
     times: dict[str, list[float]] = {"reserve and start": [], "settle": [], "both": []}
     for number in range(questions + 5):
+        if number == 5:
+            processor = time.process_time()
         before = time.perf_counter()
         grant = account.authorise(str(number), DIGEST, EVENT, QUESTION, start=True)
         granted = time.perf_counter()
@@ -76,7 +79,8 @@ def step_times(ledger: Ledger, label: str, questions: int) -> dict[str, float]:
         settled = time.perf_counter()
         for step, seconds in zip(times, (granted - before, settled - granted, settled - before), strict=True):
             times[step].append(seconds * 1000)
-    return {step: statistics.median(values[5:]) for step, values in times.items()}
+    processor = (time.process_time() - processor) / questions * 1000
+    return {step: statistics.median(values[5:]) for step, values in times.items()} | {"CPU": processor}
 
 
 def sync_time(folder: Path) -> float:
@@ -137,9 +141,9 @@ def main() -> None:
                 report.bar(f"milliseconds of reserve, start and settle on {store}", steps["both"], "<=", 10)
         report.bar("microseconds of a question in memory", memory_time(20 if options.quick else 100), "<=", 50)
         large = filled(folder)
-        start = time.perf_counter()
+        start = time.process_time()
         size = large.verify().size
-        report.bar(f"seconds to verify {size} entries", time.perf_counter() - start, "<=", 2.0)
+        report.bar(f"CPU seconds to verify {size} entries", time.process_time() - start, "<=", 2.0)
         note = large.checkpoint([Ed25519PrivateKey.generate()])
         start = time.perf_counter()
         proof = large.evidence("set-3", note)["inclusion"]
