@@ -52,7 +52,6 @@ _RECOMMENDED = MappingProxyType(
         "warm_up": 0,
         "variations": 1,
         "mutation_first": Fraction(1, 2),
-        "mutation_last": Fraction(1, 20),
         "ranking": "weights",
         "jitter": Fraction(1, 200),
     }
@@ -74,7 +73,7 @@ class TabPEConfig:
         model: the mechanism of a start by model: "aim-gdp", "aim" or "mst".
         model_options: its options, as in release.toml.
         opening_share: the share of the cap that the tables, the model or (uniform start) the label's counts take.
-            Advised for tables: 1/20 on numeric columns, 3/20 on mixed ones; for a model: 1/10 and 9/10; and 9/10 on a
+            Advised for tables: 1/20 on numeric columns, 3/20 on mixed ones; for a model: 1/20 and 9/10; and 9/10 on a
             few hundred rows.
         rounds: rounds of votes, 1 to 1000. Advised: 2 on mixed columns (1 after a model), 8 on up to 6 numeric ones, 30
             on more, 1 on a few hundred rows.
@@ -85,7 +84,8 @@ class TabPEConfig:
         variations: variations of each parent, 1 to 64. Measured: 1; with 4 votes a family of four is kept or dropped
             as a whole, and the candidates soon gather in a few places.
         mutation_first: the mutation rate at the start, above 0 and at most 1. Measured: 1/2.
-        mutation_last: the mutation rate after the last round, above 0 and at most ``mutation_first``. Measured: 1/20.
+        mutation_last: the mutation rate after the last round, above 0 and at most ``mutation_first``. Advised: 1/20;
+            1/50 for up to 3 ordered columns, which candidates cover densely.
         mutation_decay: γ in first − (first − last)·(round/rounds)^γ.
         mismatch: the squared distance of two values without an order, where an ordered column's line has length 1.
         bins: the most bins of an ordered column in the paid tables, 2 to 4096.
@@ -210,19 +210,20 @@ def _advice(schema: Schema, config: TabPEConfig) -> dict[str, Any]:
     with_states = sum(line is None or line.beside.size > 0 for line in lines)  # categories, declared points, nulls
     few_rows = schema.max_rows is not None and schema.max_rows <= FEW_ROWS
     mixed = 4 * with_states > len(features)
-    modelled = config.start == "model"
+    modelled, few_lines = config.start == "model", not mixed and ordered <= 3
     if config.start == "uniform":
         share = Fraction(1, 50)
     elif few_rows:
         share = Fraction(9, 10)
     elif modelled:
-        share = Fraction(9, 10) if mixed else Fraction(1, 10)
+        share = Fraction(9, 10) if mixed else Fraction(1, 20)
     else:
         share = Fraction(3, 20) if mixed else Fraction(1, 20)
     low_order = mixed or few_rows or prod(column.cells for column in schema.columns) <= SMALL_DOMAIN
     return {
         "opening_share": share,
         "rounds": 1 if few_rows or (mixed and modelled) else 2 if mixed else 8 if ordered <= 6 else 30,
+        "mutation_last": min(config.mutation_first or Fraction(1), Fraction(1, 50 if few_lines else 20)),
         "population": 1000 if low_order and modelled else 8000 if mixed else 4000,
         "bins": 5 if few_rows else 24,
         "reweight": low_order,

@@ -74,9 +74,16 @@ def test_after_a_model_the_schema_decides_what_the_rows_are_drawn_from():
     assert (numeric.output, numeric.reweight, numeric.opening_share, numeric.rounds) == (
         "candidates",
         False,
-        Fraction(1, 10),
+        Fraction(1, 20),
         8,
     )
+
+
+def test_the_last_mutation_is_smaller_where_candidates_lie_densely_and_never_above_the_first():
+    assert TabPEConfig(label="y").settled(NUMERIC).mutation_last == Fraction(1, 50)
+    assert TabPEConfig(label="y").settled(MIXED).mutation_last == Fraction(1, 20)
+    small = TabPEConfig(label="y", mutation_first=Fraction(1, 100)).settled(MIXED)
+    assert small.mutation_last == small.mutation_first
 
 
 def test_a_small_domain_is_weighed_by_its_tables():
