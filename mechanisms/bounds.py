@@ -140,7 +140,7 @@ def error_bounds(
         scaled = np.asarray(counts * released.scale, dtype=np.float64)
         found = []
         for alpha, most in zip(alphas, everything, strict=True):
-            basis, l1 = _bound(clique, scaled, holders[clique], offers.latest.get(clique), alpha * (1 - _TOTAL_SHARE))
+            basis, l1 = _bound(clique, scaled, holders[clique], offers.latest(clique), alpha * (1 - _TOTAL_SHARE))
             found.append((basis, l1) if l1 <= most else ("total", most))
         (basis, l1), (_, together) = found
         bounds.append(MarginalBound(clique, counts.size, basis, l1, max(l1, together)))

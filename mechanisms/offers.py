@@ -5,6 +5,7 @@ probability that was fixed before the round began: half of the whole for the rou
 1/(2t(t+1)) of it for round t otherwise, which together never exceed the whole however many rounds there are.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf, log, sqrt
 from typing import Protocol
@@ -54,9 +55,17 @@ class Offers:
     """Collect the offers of a run."""
 
     def __init__(self) -> None:
-        self.latest: dict[Clique, Offer] = {}
+        self._latest: dict[Clique, tuple[Callable[[int], Offer], int]] = {}
         self._selections: dict[Clique, list[_Selection]] = {}
         self._spend = 0.0
+
+    def latest(self, clique: Clique) -> Offer | None:
+        """Return the last offer of a marginal; None if it was never offered."""
+        found = self._latest.get(clique)
+        if found is None:
+            return None
+        offer, position = found
+        return offer(position)
 
     def begin(self, number: int, *, last: bool) -> None:
         """Begin a round, numbered from 1; ``last`` must be known before its questions are asked."""
@@ -72,9 +81,13 @@ class Offers:
             noise=2 * max_rows * max(query.weights) / float(query.epsilon),
         )
         self._selections.setdefault(query.candidates[index], []).append(selection)
-        for position, clique in enumerate(query.candidates):
+        spend = self._spend
+
+        def offer(position: int) -> Offer:
             evidence = _NotSelected(selection, query.weights[position], query.penalties[position] / query.grid)
-            self.latest[clique] = Offer(query.estimates[position], query.grid, self._spend, evidence)
+            return Offer(query.estimates[position], query.grid, spend, evidence)
+
+        self._keep(query.candidates, offer)
 
     def measured(self, table: NoisyTable) -> None:
         """Give the open selections of a marginal its measurement."""
@@ -84,10 +97,17 @@ class Offers:
 
     def answered(self, query: Errors, answer: NoisyErrors) -> None:
         """Keep noisy errors."""
-        deviation = sqrt(query.variance)
-        for position, clique in enumerate(query.candidates):
+        deviation, spend = sqrt(query.variance), self._spend
+
+        def offer(position: int) -> Offer:
             evidence = _NoisyError(float(answer.values[position]), deviation, query.grid)
-            self.latest[clique] = Offer(query.estimates[position], query.grid, self._spend, evidence)
+            return Offer(query.estimates[position], query.grid, spend, evidence)
+
+        self._keep(query.candidates, offer)
+
+    def _keep(self, candidates: Sequence[Clique], offer: Callable[[int], Offer]) -> None:
+        """Keep where each candidate's offer is; it is written out only if it is still the last at the end."""
+        self._latest.update((clique, (offer, position)) for position, clique in enumerate(candidates))
 
 
 @dataclass(slots=True, eq=False)
