@@ -157,7 +157,8 @@ class FittedModel:
         while found < rows:
             if drawn >= _PROBES and found < rows * drawn / most:
                 raise ConfigError(
-                    f"{found} of {drawn} rows that the model drew meet the conditions; ask for fewer rows, or for weaker conditions"
+                    f"{found} of {drawn} rows that the model drew meet the conditions; "
+                    "ask for fewer rows, or for weaker conditions"
                 )
             block = self._draw(min(_PROBES if not drawn else _BLOCK_ROWS, most), rng)
             meets = np.ones(block.rows, dtype=np.bool_)
