@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 WORKERS ?= 2
-BENCHMARKS ?= core ledger pgm aim quality predictions tabpe audits
+BENCHMARKS ?= core ledger pgm aim quality categories predictions tabpe audits
 
 # One thread per worker: the numeric core is single-threaded, and two workers share the machine.
 export OMP_NUM_THREADS ?= 1

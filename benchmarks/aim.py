@@ -197,7 +197,7 @@ def growth(report: Report, *, quick: bool) -> None:
 def own_seconds(trial: adult.Trial, rounds: int) -> tuple[float, int]:
     """Return AIM's CPU time without the curator's for some rounds, and how many candidates it offered."""
     start = time.thread_time()
-    _, handle, _ = release(trial, Cap(Rho(1)), degree=2, max_rounds=rounds)
+    _, handle, _ = release(trial, Cap(Rho(Fraction(1))), degree=2, max_rounds=rounds)
     return time.thread_time() - start - handle.seconds, sum(map(len, handle.offered))
 
 
@@ -218,7 +218,7 @@ def counting(rows: int) -> float:
     """Return the seconds a marginal of a question about ten 3-way marginals, its price and noise included."""
     trial = chained(5, rows)
     names = [column.name for column in trial.schema.columns]
-    cap = Cap(Rho(1000))
+    cap = Cap(Rho(Fraction(1000)))
     handle = planted_table(trial.schema, trial.ticks, RowUnit(), cap, entropy=OsEntropy())
     cliques = tuple(combinations(names, 3))
     times = []

@@ -5,6 +5,7 @@ Bounds and categories are those that the tables' publishers document, widened to
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -175,8 +176,8 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
     "artificial-characters": artificial_characters,
     "person-activity": person_activity,
     "breast-cancer": breast_cancer,
-    **{f"xor{k}": (lambda k=k: xor(k)) for k in range(1, 6)},
-    **{f"scm-{kind}": (lambda kind=kind: structural(kind)) for kind in ("tree", "network", "fourier")},
+    **{f"xor{k}": partial(xor, k) for k in range(1, 6)},
+    **{f"scm-{kind}": partial(structural, kind) for kind in ("tree", "network", "fourier")},
 }
 
 

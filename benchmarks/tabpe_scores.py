@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audits.results import Figure
-from audits.utility.learning import features_of, train_and_test
+from audits.utility.learning import Learner, features_of, train_and_test
 from audits.utility.wasserstein import euclidean_wasserstein
 from benchmarks.adult import figure, table
 from benchmarks.tabpe_data import Problem, Ticks
@@ -36,7 +36,7 @@ def boosted(problem: Problem, made: Ticks) -> dict[str, float]:
     if np.unique(made[label]).size < 2:
         constant = float(np.mean(test[label] == made[label][:1]))
         return {"accuracy": constant, "macro f1": 0.0, "auc": 0.5}
-    learner = "boosting" if find_spec("xgboost") is None else "xgboost"
+    learner: Learner = "boosting" if find_spec("xgboost") is None else "xgboost"
     learnt = train_and_test(schema, made, test, label, learner=learner)
     found = {"accuracy": figure(learnt.accuracy, 0.0), "macro f1": figure(learnt.macro_f1, 0.0)}
     return found | {"auc": learnt.auc.value} if isinstance(learnt.auc, Figure) else found

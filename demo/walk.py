@@ -78,7 +78,7 @@ class Walk:
 
     def _document(self, command: str) -> dict[str, Any]:
         """Run a command with ``--json`` and return the document it prints."""
-        arguments = [COMMAND, *shlex.split(command), "--json"]
+        arguments = [str(COMMAND), *shlex.split(command), "--json"]
         done = subprocess.run(arguments, cwd=self.workspace, check=True, stdout=subprocess.PIPE, text=True)
         result: dict[str, Any] = json.loads(done.stdout)
         return result

@@ -10,6 +10,7 @@ import math
 import string
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -97,6 +98,14 @@ class Words(string.Formatter):
             return self.text("words.unknown")
         number = f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.1f}".replace("100.0", "100")
         return f"{number}%" if self.language == "ja" else f"{number} %"
+
+    def at_most(self, share: float | None) -> str:
+        """Write a bound from 0 to 1 as a percentage, rounded up at its last digit."""
+        if share is None:
+            return self.percent(None)
+        parts = Decimal(repr(round(100 * share, 9)))  # a float's own rounding error raises no digit
+        digit = Decimal((0, (1,), max(parts.adjusted() - 1, -9))) if share < 0.1 else Decimal("0.1")
+        return self.percent(float(parts.quantize(digit, ROUND_CEILING)) / 100)
 
     def count(self, number: int) -> str:
         """Write a whole number with its thousands apart."""

@@ -75,7 +75,7 @@ def page_environment(words: Words) -> "Environment":
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        name: getattr(words, name) for name in ("exact", "below", "decimal", "percent", "count", "plain")
+        name: getattr(words, name) for name in ("exact", "below", "decimal", "percent", "at_most", "count", "plain")
     }
     environment.globals |= {
         "words": words,

@@ -77,6 +77,10 @@ def test_numbers_and_days_are_written_as_each_language_writes_them():
     assert (EN.count(1234567), JA.count(1234567)) == ("1\u202f234\u202f567", "1,234,567")
     assert (EN.percent(0.0567), JA.percent(0.0567)) == ("5.7 %", "5.7%")
     assert (EN.percent(0.5), EN.percent(1.0), EN.percent(0.0), EN.percent(0.09)) == ("50.0 %", "100 %", "0 %", "9 %")
+    assert [EN.at_most(share) for share in (0.0302, 0.03, 0.00701, 0.3161, 0.316, 0.0991, 0.09999, 0.0, 1.0)] == [
+        "3.1 %", "3 %", "0.71 %", "31.7 %", "31.6 %", "10.0 %", "10.0 %", "0 %", "100 %",
+    ]  # fmt: skip
+    assert EN.at_most(None) == EN.percent(None)
     assert (EN.percent(None), JA.percent(None)) == ("unknown", "不明")
     assert (EN.day("2026-03-01"), JA.day("2026-03-01")) == ("1 March 2026", "2026年3月1日")
     exact = {
