@@ -101,4 +101,6 @@ def _state(run: RunPart) -> str:
         return "budget.withdrawn"
     if run.superseded_by is not None:
         return "budget.superseded"
+    if run.replaced:
+        return "budget.replaced"
     return "budget.closed" if run.closed else "budget.open"
