@@ -21,7 +21,10 @@ VERSION_MESSAGE = "%(prog)s %(version)s"
         "run": ("release.cli.run:run", "Make a release: ask, pay, model, write and sign."),
         "audit": ("release.cli.audit:audit", "Audit a mechanism, or a release's claim."),
         "verify": ("release.cli.verify:verify", "Check a release folder, offline or against its ledger."),
-        "approve": ("release.cli.approve:approve", "Add an approver's signature to a release."),
+        "approve": (
+            "release.cli.approve:approve",
+            "Verify a release, show what it promises, and add an approver's signature to it.",
+        ),
         "sample": ("release.cli.sample:sample", "Draw more rows from a release's model; spends nothing."),
         "report": ("release.cli.report:report", "Make a release's report again from its own files."),
         "compare": ("release.cli.compare:compare", "Put releases of one table side by side."),

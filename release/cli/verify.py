@@ -41,7 +41,7 @@ def verify(
     workspace: Path,
     as_json: bool,
 ) -> None:
-    """Check a release folder.
+    """Check a release folder, offline or against its ledger.
 
     Checks the signature, every file's digest, the ledger's chain and its proof in a signed checkpoint, the sums of all
     costs by two codes, epsilon by two formulas, and the synthetic table against its schema. A key inside a release is

@@ -61,7 +61,7 @@ def test_1_an_unknown_signer(workspace, give):
     give("keys new")
     refused = give(f"verify {release_of(workspace)}")
     assert refused.code == 1
-    assert "not trusted" in refused.err
+    assert "signed by no key that is trusted here" in refused.err
 
 
 # 2: usage, configuration, files
