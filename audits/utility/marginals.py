@@ -121,13 +121,8 @@ def workload_error(
     return jackknife(float(distances[0]), distances[1:], high=2.0)
 
 
-def k_marginal_score(schema: Schema, real: Ticks, synthetic: Ticks, ways: int) -> Result:
-    """Return 1000·(1 − mean total variation over all marginals of ``ways`` columns): 1000 for equal tables."""
-    return score_of(variation(schema, real, synthetic, ways))
-
-
 def score_of(distance: Result) -> Result:
-    """Turn a mean total variation into a score from 0 to 1000."""
+    """Return the k-marginal score of a mean total variation over all k-way marginals: 1000 for equal tables."""
     if isinstance(distance, NotComputable):
         return distance
     ends = (None if end is None else FULL_SCORE * (1 - end) for end in (distance.high, distance.low))

@@ -57,7 +57,7 @@ def open_budget(
     """
     from accounting.budget import Law
     from release.budgets import BudgetChoice
-    from release.cli.ledger_view import dataset_document, dataset_text
+    from release.cli.ledger_view import say_dataset
     from release.opening import open_dataset
     from release.units import privacy_unit
     from release.workspace import open_workspace
@@ -66,10 +66,7 @@ def open_budget(
     chosen = privacy_unit(unit, id_column, max_rows)
     budget = BudgetChoice(epsilon=epsilon, delta=delta, rho=rho, mu=mu, domain_delta=domain_delta or Fraction(0))
     state = open_dataset(opened, opened.open_or_make_ledger(), label, unit=chosen, law=Law(law), budget=budget)
-    if as_json:
-        emit("ledger.open", dataset_document(state))
-    else:
-        click.echo(dataset_text(state))
+    say_dataset("ledger.open", state, as_json=as_json)
 
 
 @ledger.command("show")

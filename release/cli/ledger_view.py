@@ -4,15 +4,25 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from accounting.exact import decimal_above, decimal_below, from_text, to_text
 from accounting.ledger import in_law
 from accounting.unit import unit_to_json
 from release.amounts import SYMBOLS, cost_text, delta_text, left_text, statement_text
-from release.cli.console import table
+from release.cli.console import emit, table
 from release.units import describe_unit
 
 if TYPE_CHECKING:
     from accounting.ledger import DatasetState, Recovered, ReleaseState
+
+
+def say_dataset(command: str, state: "DatasetState", *, as_json: bool) -> None:
+    """Print a dataset's budget, for a person or as a command's document."""
+    if as_json:
+        emit(command, dataset_document(state))
+    else:
+        click.echo(dataset_text(state))
 
 
 def dataset_text(state: "DatasetState") -> str:

@@ -59,17 +59,14 @@ def checkpoint(*, out: Path, keys: tuple[Path, ...], workspace: Path, as_json: b
 def close(*, label: str, yes: bool, workspace: Path, as_json: bool) -> None:
     """Close a dataset for good: its open releases are closed with it, and nothing more is spent."""
     from release.amounts import left_text
-    from release.cli.ledger_view import dataset_document, dataset_text
+    from release.cli.ledger_view import say_dataset
     from release.workspace import open_workspace
 
     ledger = open_workspace(workspace).open_ledger()
     state = ledger.dataset(label)
     confirm(f"Close {label} for good, with {left_text(state.left, state.law)} left?", yes=yes, deed=_DEED)
     state = ledger.close_dataset(label)
-    if as_json:
-        emit("ledger.close", dataset_document(state))
-    else:
-        click.echo(dataset_text(state))
+    say_dataset("ledger.close", state, as_json=as_json)
 
 
 @click.command("raise")
@@ -100,7 +97,7 @@ def raise_cap(
     """
     from release.amounts import cost_text
     from release.budgets import BudgetChoice
-    from release.cli.ledger_view import dataset_document, dataset_text
+    from release.cli.ledger_view import say_dataset
     from release.opening import raise_budget
     from release.workspace import open_workspace
 
@@ -118,10 +115,7 @@ def raise_cap(
         deed=_DEED,
     )
     raised = raise_budget(opened, ledger, label, budget=budget, continues=continues, keys=_signers(opened, keys))
-    if as_json:
-        emit("ledger.raise", dataset_document(raised))
-    else:
-        click.echo(dataset_text(raised))
+    say_dataset("ledger.raise", raised, as_json=as_json)
 
 
 @click.command("change-law")
@@ -134,17 +128,14 @@ def change_law(*, label: str, yes: bool, workspace: Path, as_json: bool) -> None
 
     All its releases must be closed. What was spent and what is left stay the same promise in the other measure.
     """
-    from release.cli.ledger_view import dataset_document, dataset_text
+    from release.cli.ledger_view import say_dataset
     from release.workspace import open_workspace
 
     ledger = open_workspace(workspace).open_ledger()
     ledger.dataset(label)
     confirm(f"Change the law of {label} from gdp to zcdp for good?", yes=yes, deed=_DEED)
     state = ledger.change_law(label)
-    if as_json:
-        emit("ledger.change-law", dataset_document(state))
-    else:
-        click.echo(dataset_text(state))
+    say_dataset("ledger.change-law", state, as_json=as_json)
 
 
 @click.command("supersede")

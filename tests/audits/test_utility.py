@@ -13,7 +13,7 @@ from audits.utility import learning
 from audits.utility.learning import propensity, train_and_test
 from audits.utility.marginals import (
     correlation_error,
-    k_marginal_score,
+    score_of,
     subsample_yardstick,
     variation,
     workload_error,
@@ -49,7 +49,7 @@ def test_variation_counts_by_hand():
     # per column: shares (1/2, 1/4, 1/4) against (1/4, 3/4, 0): half of 1/4 + 1/2 + 1/4
     assert variation(SCHEMA, one, other, 1).value == 0.5
     assert variation(SCHEMA, one, other, 3).value == 0.5
-    assert k_marginal_score(SCHEMA, one, other, 2).value == 500.0
+    assert score_of(variation(SCHEMA, one, other, 2)).value == 500.0
     assert workload_error(SCHEMA, one, other, [(("a",), 1), (("a", "n"), 3)]).value == 1.0
 
 
@@ -105,7 +105,7 @@ def test_the_papers_distance_leaves_nulls_out_and_samples_by_its_seed():
 def test_a_subsample_is_recognised():
     real = random_table(2000, 1)
     kept = RNG(9).choice(2000, 400, replace=False)
-    score = k_marginal_score(SCHEMA, real, {name: values[kept] for name, values in real.items()}, 2).value
+    score = score_of(variation(SCHEMA, real, {name: values[kept] for name, values in real.items()}, 2)).value
     share = subsample_yardstick(SCHEMA, real, score, 2, RNG(1))
     assert 0.05 <= share.value <= 0.3
 
@@ -186,7 +186,7 @@ def test_degenerate_tables_give_figures_or_reasons(real, other):
         results = [
             *(variation(SCHEMA, one, two, ways) for ways in (1, 2, 3, 4)),
             *(euclidean_wasserstein(SCHEMA, one, two, ways, RNG(0)) for ways in (1, 2, 4)),
-            k_marginal_score(SCHEMA, one, two, 3),
+            score_of(variation(SCHEMA, one, two, 3)),
             correlation_error(SCHEMA, one, two),
             propensity(SCHEMA, one, two),
             learnt.accuracy,
