@@ -15,7 +15,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 GROUPS = 20
-_Z = 1.959964
+NORMAL_95 = 1.959964
+"""The two-sided 95 % quantile of the normal distribution."""
 
 
 def groups_of(rows: int, groups: int, seed: int = 0) -> Ints:
@@ -44,4 +45,4 @@ def jackknife(whole: float, without: Floats, *, low: float = 0.0, high: float = 
     if not without.size:
         return Figure(whole)
     deviation = math.sqrt((without.size - 1) / without.size * float(((without - without.mean()) ** 2).sum()))
-    return Figure(whole, max(low, whole - _Z * deviation), min(high, whole + _Z * deviation))
+    return Figure(whole, max(low, whole - NORMAL_95 * deviation), min(high, whole + NORMAL_95 * deviation))

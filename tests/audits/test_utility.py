@@ -102,6 +102,38 @@ def test_the_papers_distance_leaves_nulls_out_and_samples_by_its_seed():
     assert drawn[0] == drawn[1] != drawn[2]
 
 
+def whole_distance(one, other):
+    """The mean transport over the pairs of columns of whole tables without nulls, by the shares of their cells."""
+    import ot
+
+    found = []
+    for pair in (("a", "n"), ("a", "m"), ("n", "m")):
+        cells, shares = [], []
+        for rows in (one, other):
+            points, counts = np.unique(np.stack([rows[name] for name in pair], axis=1), axis=0, return_counts=True)
+            cells.append(points / [2 if name == "a" else 9 for name in pair])
+            shares.append(counts / counts.sum())
+        found.append(ot.emd2(*shares, ot.dist(*cells, metric="euclidean")))
+    return np.mean(found)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 4])
+def test_the_interval_of_a_sampled_distance_holds_the_whole_tables(shift):
+    rng = RNG(7)
+    one, other = (
+        {"a": rng.integers(0, 3, 4000), "n": rng.integers(0, 5, 4000) + by, "m": rng.integers(0, 10, 4000)}
+        for by in (0, shift)
+    )
+    truth = whole_distance(one, other)
+    found = [euclidean_wasserstein(SCHEMA, one, other, 2, RNG(seed), sample=200) for seed in range(20)]
+    assert sum(result.low <= truth <= result.high for result in found) >= 17  # 19 expected at least
+    assert all((result.low > 0) == (shift == 4) for result in found)
+    assert max(result.high - result.low for result in found) < 0.3
+    exact = euclidean_wasserstein(SCHEMA, one, other, 2, RNG(0), sample=4000)
+    assert exact.value == pytest.approx(truth)
+    assert exact.low is exact.high is None
+
+
 def test_a_subsample_is_recognised():
     real = random_table(2000, 1)
     kept = RNG(9).choice(2000, 400, replace=False)
