@@ -76,23 +76,29 @@ def count_tables(cells: CellTable, schema: Schema, cliques: tuple[Clique, ...], 
     """Count the rows in every cell of each clique's table, one table after the other.
 
     Rows are numbered by their cell in the table and the numbers counted. The numbers by a clique's leading columns are
-    kept for the next clique, which often shares them.
+    kept for the next clique, which often shares them; tables stay with the rows for the next question, as far as
+    :class:`KnownTables` has room.
 
     Yields:
-        int64 tables shaped by the coding; each sums to the number of rows.
+        read-only int64 tables shaped by the coding; each sums to the number of rows.
 
     Privacy:
         A row adds exactly 1 to one cell of each table, whatever the other rows are.
     """
     coded = _CodedColumns(cells, schema, coding)
+    known = cells.known.at(coding)
     leading: Clique | None = None
     numbers: npt.NDArray[np.int32] = np.empty(0, dtype=np.int32)
     for clique in cliques:
-        if clique[:-1] != leading:
-            leading = clique[:-1]
-            numbers = _cell_numbers(coded, leading)
-        shape = tuple(coded.widths[name] for name in clique)
-        yield _count(numbers, coded.column(clique[-1]), shape[-1], math.prod(shape)).reshape(shape)
+        table = known.get(clique)
+        if table is None:
+            if clique[:-1] != leading:
+                leading = clique[:-1]
+                numbers = _cell_numbers(coded, leading)
+            shape = tuple(coded.widths[name] for name in clique)
+            table = _count(numbers, coded.column(clique[-1]), shape[-1], math.prod(shape)).reshape(shape)
+            cells.known.keep(clique, table)
+        yield table
 
 
 class _CodedColumns:

@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from accounting.errors import ConfigError
+from accounting.queries import Clique, Coding
 from accounting.schema import Column, Schema
 from accounting.unit import PrivacyUnit
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from accounting.curator.measured import MeasuredColumns
 
 MAX_ROWS = 2**31 - 1
+KNOWN_CELLS = 2**23
+"""The most cells of exact tables kept beside the rows: 64 MiB."""
+
 SALT_BYTES = 32
 
 _COMMITMENT_TAG = b"dprelease/commitment/1"
@@ -39,6 +43,33 @@ class Opaque:
         raise ConfigError("what holds private rows can neither be copied nor pickled")
 
 
+class KnownTables(Opaque):
+    """Exact tables of some rows at one coding, kept beside the rows: a mechanism asks about the same ones every round.
+
+    Which tables are kept depends on the questions alone, never on the rows.
+    """
+
+    __slots__ = ("_coding", "_room", "_tables")
+
+    def __init__(self) -> None:
+        self._coding = Coding()
+        self._tables: dict[Clique, npt.NDArray[np.int64]] = {}
+        self._room = KNOWN_CELLS
+
+    def at(self, coding: Coding) -> Mapping[Clique, npt.NDArray[np.int64]]:
+        """Return what is known at a coding; tables of another one are forgotten."""
+        if coding is not self._coding:
+            self._coding, self._tables, self._room = coding, {}, KNOWN_CELLS
+        return self._tables
+
+    def keep(self, clique: Clique, table: npt.NDArray[np.int64]) -> None:
+        """Keep a table of the coding that was asked for last, if there is room."""
+        table.setflags(write=False)
+        if table.size <= self._room:
+            self._tables[clique] = table
+            self._room -= table.size
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CellTable(Opaque):
     """The rows that count, as one array of cells per modelled column, in the smallest unsigned dtype.
@@ -46,10 +77,12 @@ class CellTable(Opaque):
     Args:
         columns: column name → array of shape (rows,), each value below the column's number of cells.
         rows: the number of rows, at most ``MAX_ROWS``.
+        known: exact tables of these rows.
     """
 
     columns: Mapping[str, npt.NDArray[np.unsignedinteger[Any]]]
     rows: int
+    known: KnownTables = field(default_factory=KnownTables, init=False)
 
     def __post_init__(self) -> None:
         if self.rows > MAX_ROWS:

@@ -165,7 +165,7 @@ def _gone_on(handle: _Handle, after: PrivateTable) -> _Handle:
 
 
 def _noisy_answer(query: Query, rows: PrivateRows, entropy: Entropy) -> Answer:
-    """Count exactly and add noise: the only function that holds exact counts, and they end with it."""
+    """Count exactly and add noise: the only function that holds exact counts; what outlives it stays with the rows."""
     schema, cells = rows.schema, rows.cells_for_curator()
     if isinstance(query, Total):
         return NoisyTotal(_UNSETTLED, cells.rows + int(rounded_gaussian(query.variance, 1, entropy)[0]))
