@@ -71,6 +71,41 @@ def test_tables_equal_the_naive_count_in_any_order_of_cliques(rows, order, codin
         assert np.array_equal(counts, naive_table(rows, SCHEMA, clique, coding))
 
 
+@settings(deadline=None, max_examples=40)
+@given(
+    rows=tables, asked=st.lists(st.tuples(st.sampled_from(CLIQUES), st.sampled_from([Coding(), COARSE])), max_size=8)
+)
+@pytest.mark.parametrize("room", [0, 5, 2**23])
+def test_tables_counted_before_change_nothing(rows, asked, room):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("accounting.curator.rows.KNOWN_CELLS", room)
+        cells = table_of(rows)
+        for clique, coding in asked:
+            (counts,) = count_tables(cells, SCHEMA, (clique,), coding)
+            assert np.array_equal(counts, naive_table(rows, SCHEMA, clique, coding))
+
+
+def test_a_table_is_counted_once_for_a_coding_while_there_is_room(monkeypatch):
+    counted = []
+    count = counting._count
+    monkeypatch.setattr(counting, "_count", lambda *arguments: counted.append(arguments[-1]) or count(*arguments))
+    monkeypatch.setattr("accounting.curator.rows.KNOWN_CELLS", 6)
+    cells, coding = table_of([(0, 0, 0, 0), (1, 2, 1, 0)]), Coding()
+    for _ in range(2):
+        list(count_tables(cells, SCHEMA, (("b",), ("a",), ("c",)), coding))
+    assert counted == [4, 3, 2, 3]  # b and c fit into six cells, a does not
+    list(count_tables(cells, SCHEMA, (("b",),), Coding()))
+    list(count_tables(cells, SCHEMA, (("b",),), coding))
+    assert counted[4:] == [4, 4]  # another coding's tables are forgotten
+
+
+def test_a_kept_table_cannot_be_changed():
+    cells = table_of([(0, 0, 0, 0)])
+    (counts,) = count_tables(cells, SCHEMA, (("a",),), Coding())
+    with pytest.raises(ValueError, match="read-only"):
+        counts += 1
+
+
 @pytest.mark.parametrize("block", [1, 2, 3, 1000])
 def test_blocks_do_not_change_counts(monkeypatch, block):
     rows = [(i % 3, i % 4, i % 2, 0) for i in range(25)]
