@@ -48,6 +48,10 @@ class Coding:
         object.__setattr__(self, "bins", MappingProxyType(frozen))
         object.__setattr__(self, "widths", MappingProxyType(widths))
 
+    def __reduce__(self) -> tuple[type["Coding"], tuple[dict[str, npt.NDArray[np.int32]]]]:
+        """Pickle by the bins, which are checked again."""
+        return Coding, (dict(self.bins),)
+
     def cells(self, schema: Schema, name: str) -> int:
         """Return the number of bins that a column has under this coding."""
         return self.widths[name] if name in self.widths else schema.column(name).cells

@@ -138,6 +138,11 @@ class TabPEConfig:
             self._exact("jitter", Fraction(1, 2))
         self._check_pairs()
 
+    def __reduce__(self) -> tuple[type["TabPEConfig"], tuple[Any, ...]]:
+        """Pickle by the options, which are checked again; a read-only mapping itself does not pickle."""
+        values = (getattr(self, item.name) for item in fields(self))
+        return TabPEConfig, tuple(dict(value) if isinstance(value, Mapping) else value for value in values)
+
     def _check_names(self) -> None:
         if self.label is not None and not isinstance(self.label, str):
             raise ConfigError("option 'label' must be the name of a column")

@@ -76,11 +76,12 @@ def test_a_file_of_another_audit_or_a_damaged_one_is_refused(tmp_path, damage, m
         audit_mechanism(subject(), "quick", runs=25, keep=keep, seed=1)
 
 
-def test_several_processes_see_the_same_seeded_runs():
+@pytest.mark.parametrize("kind", ["independent", "tab-pe"])
+def test_several_processes_see_the_same_seeded_runs(kind):
     from audits.pairs import worst_case_pairs
     from audits.transcript.runs import Experiment, observe
 
-    mechanism, release_cap = calibrated("independent", flags("a"))
+    mechanism, release_cap = calibrated(kind, flags("a"))
     experiment = Experiment(mechanism, release_cap, worst_case_pairs(flags("a"), RowUnit())[0], seed=3)
     assert list(observe(experiment, range(2), processes=2)) == list(observe(experiment, range(2), processes=1))
 

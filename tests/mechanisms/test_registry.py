@@ -1,13 +1,22 @@
+import pickle
 import re
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from accounting.budget import Law, cap
 from accounting.errors import ConfigError
-from mechanisms.registry import config_from_table
+from accounting.noise import SeededEntropy
+from accounting.planted import planted_table
+from accounting.unit import RowUnit
+from mechanisms.registry import KINDS, config_from_table
+from tests.audits.subjects import flags
+
+TICKS = {"a": np.array([0, 1] * 20), "b": np.array([0, 0, 1, 1] * 10)}
 
 
 def test_options_are_read_exactly():
@@ -34,6 +43,33 @@ def test_options_are_read_exactly():
         "select_fraction": "1/10",
         "one_way_share": "1/3",
         "bins": 16,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        *((kind, {}) for kind in KINDS),
+        ("tab-pe", {"label": "a", "start": "model", "model": "aim", "model_options": {"max_rounds": 3}}),
+        ("tab-pe", {"preset": "paper"}),
+    ],
+)
+def test_a_calibrated_mechanism_goes_to_another_process_as_it_is(kind, options):
+    schema = flags("a", "b")
+    release_cap = cap(Law.GDP, Fraction(1))
+    mechanism = config_from_table(kind, options).calibrate(release_cap, RowUnit(), schema)
+    sent = pickle.loads(pickle.dumps(mechanism))
+    assert sent.config == mechanism.config
+    assert sent.config.to_json() == mechanism.config.to_json()
+    assert sent.plan == mechanism.plan
+    one, other = (
+        each.run(
+            planted_table(schema, TICKS, RowUnit(), release_cap, entropy=SeededEntropy(3)), np.random.default_rng(2)
+        )
+        for each in (mechanism, sent)
+    )
+    assert {name: ticks.tolist() for name, ticks in one.synthetic.ticks.items()} == {
+        name: ticks.tolist() for name, ticks in other.synthetic.ticks.items()
     }
 
 
