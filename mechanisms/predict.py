@@ -185,6 +185,7 @@ _SECONDS_START = 1.2
 _SECONDS_PER_SIZE = 1.5e-5
 _SECONDS_PER_CANDIDATE = 9e-5
 _SECONDS_PER_CANDIDATE_AND_ROW = 8e-9
+_KNOWN_CELLS = 2**23  # of exact tables, which the curator counts once
 _SECONDS_PER_ROUND = 5e-3
 _SECONDS_PER_MODEL_CELL = 1.1e-7
 _SECONDS_PER_VALUE = 1e-7
@@ -199,7 +200,7 @@ def _effort(mechanism: CalibratedMechanism, sizes: dict[str, int], rows: int) ->
     """Return seconds and megabytes: sizes of and questions about candidates, fits, and the rows drawn."""
     values = rows * len(sizes)
     model, candidates = float(sum(sizes.values())), float(sum(sizes.values()))
-    rounds, sized, offers = 0.0, 0.0, 0.0
+    rounds, sized, offers, different = 0.0, 0.0, 0.0, 0.0
     if isinstance(mechanism, Adaptive) and mechanism.draft.rounds:
         plan, cliques = mechanism.plan, mechanism.draft.candidates.cliques
         rho = float(plan.total if plan.law is Law.ZCDP else plan.total / 2)
@@ -207,6 +208,7 @@ def _effort(mechanism: CalibratedMechanism, sizes: dict[str, int], rows: int) ->
         expected = 0.275 * len(sizes) * (strength / sqrt(len(sizes))) ** 0.29
         rounds = min(float(mechanism.draft.rounds), max(1.0, expected))
         sized = offers = rounds * len(cliques)
+        different = float(len(cliques))
         if isinstance(mechanism, AIMGDP):
             offers = len(cliques) + (rounds - 1) * min(mechanism.config.max_candidates, len(cliques))
         candidates = float(sum(prod(sizes[name] for name in clique) for clique in cliques))
@@ -215,12 +217,15 @@ def _effort(mechanism: CalibratedMechanism, sizes: dict[str, int], rows: int) ->
     if isinstance(mechanism, MST):
         rounds = float(len(sizes) - 1)
         offers = rounds * len(mechanism.pairs) / 2
+        different = float(len(mechanism.pairs))
         candidates = float(sum(sizes[a] * sizes[b] for a, b in mechanism.pairs))
     modelled = isinstance(mechanism, (Adaptive, MST))
+    counted = different + max(0.0, offers - different) * max(0.0, 1 - _KNOWN_CELLS / max(candidates, 1.0))
     seconds = (
         _SECONDS_START * modelled
         + sized * _SECONDS_PER_SIZE
-        + offers * (_SECONDS_PER_CANDIDATE + rows * _SECONDS_PER_CANDIDATE_AND_ROW)
+        + offers * _SECONDS_PER_CANDIDATE
+        + counted * rows * _SECONDS_PER_CANDIDATE_AND_ROW
         + rounds * (_SECONDS_PER_ROUND + model * _SECONDS_PER_MODEL_CELL)
         + values * _SECONDS_PER_VALUE
     )

@@ -3,7 +3,9 @@ from fractions import Fraction
 import pytest
 
 from accounting.budget import Cap, Law, Mu, Rho, cap
+from accounting.curator.rows import KNOWN_CELLS
 from accounting.unit import PersonUnit, RowUnit
+from mechanisms import predict
 from mechanisms.predict import COMPARED, Prediction, advise, predict_kind, side_by_side
 from tests.mechanisms.fakes import categorical, integer, schema_of
 
@@ -26,6 +28,10 @@ def test_every_mechanism_is_predicted_side_by_side(law):
         assert prediction.seconds > 0
         assert prediction.megabytes > 100
         assert prediction.degree == 3
+
+
+def test_the_prediction_knows_how_many_counts_the_curator_keeps():
+    assert predict._KNOWN_CELLS == KNOWN_CELLS
 
 
 @pytest.mark.parametrize("kind", COMPARED)
