@@ -6,7 +6,6 @@ names of the figures say.
 """
 
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -27,7 +26,7 @@ from accounting.schema import Schema
 from accounting.unit import RowUnit
 from benchmarks import adult
 from benchmarks.mbi_peer import ITERATIONS, Measured, Peer
-from benchmarks.report import Report, arguments, progress
+from benchmarks.report import Report, arguments, as_installed, progress
 from mechanisms.base import MechanismResult
 from mechanisms.pgm import Domain, Measurement, SolverOptions, estimate, model_cells
 from mechanisms.registry import config_from_table
@@ -112,7 +111,7 @@ def process(call: str) -> tuple[float, str]:
         check=True,
         capture_output=True,
         text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        env={**as_installed(), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
     return time.perf_counter() - start, done.stdout
 

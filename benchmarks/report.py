@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import platform
 import sys
 from collections.abc import Sequence
@@ -53,6 +54,11 @@ def arguments(
     parser.add_argument("--quick", action="store_true", help="finish in under 50 s on 2 cores, checking what fits")
     parser.add_argument("--out", type=Path, help="write all figures to this JSON file")
     return parser.parse_args(options)
+
+
+def as_installed() -> dict[str, str]:
+    """Return an environment in which code is compiled once and kept, as pip does with what it installs."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def progress(message: str) -> None:

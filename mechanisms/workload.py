@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from math import comb, lcm, prod
 
@@ -95,7 +96,7 @@ def compile_candidates(
         McKenna, Mullins, Sheldon and Miklau 2022 (arXiv:2201.12677), section 4.
     """
     if workload is None:
-        return _default_candidates(sizes, degree or default_degree(len(sizes)), max_marginal_cells)
+        return _default_candidates(tuple(sizes.items()), degree or default_degree(len(sizes)), max_marginal_cells)
     position = {name: index for index, name in enumerate(sizes)}
     ordered = []
     for marginal in workload:
@@ -123,7 +124,9 @@ def candidate_cells(sizes: Mapping[str, int], candidates: Candidates) -> int:
     return sum(_cells(sizes, clique) for clique in candidates.cliques)
 
 
-def _default_candidates(sizes: Mapping[str, int], degree: int, limit: int) -> Candidates:
+@lru_cache(maxsize=4)  # a plan compares several mechanisms with the same ones
+def _default_candidates(columns: tuple[tuple[str, int], ...], degree: int, limit: int) -> Candidates:
+    sizes = dict(columns)
     workload = [WorkloadMarginal(clique) for clique in combinations(sizes, min(degree, len(sizes)))]
     while True:
         candidates = _compile(sizes, workload, limit)

@@ -1,5 +1,6 @@
 """The command line: each command is one call of a library function; this package only reads arguments and prints."""
 
+import gc
 import sys
 import warnings
 from collections.abc import Sequence
@@ -9,6 +10,8 @@ import click
 from release.cli.exits import run_guarded
 from release.cli.lazy import LazyGroup
 
+_OBJECTS = 50_000
+"""How many new objects Python waits for before it looks for cycles: loading code makes many, and no garbage."""
 VERSION_MESSAGE = "%(prog)s %(version)s"
 
 
@@ -48,5 +51,6 @@ def dprelease() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    gc.set_threshold(_OBJECTS)
     warnings.simplefilter("ignore")  # a library's warning may quote a value
     sys.exit(run_guarded(dprelease, list(sys.argv[1:] if arguments is None else arguments)))
