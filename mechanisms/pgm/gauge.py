@@ -13,6 +13,9 @@ import numpy as np
 from mechanisms.pgm.axes import Array, Axes, bits
 from mechanisms.pgm.inference import FLOOR
 
+NEGLIGIBLE = 1e-20
+"""A cell's share of the largest mass in its slice from which on it counts."""
+
 
 class Gauge:
     """Move log-potentials between the measured factors of one structure without changing the distribution."""
@@ -33,18 +36,29 @@ class Gauge:
             move for rank in reversed(range(len(order))) for move in _moves(axes, measured, order[rank], order[:rank])
         ]
 
-    def settle(self, theta: Array) -> Array:
-        """Return the log-potentials of the same distribution in normal form.
+    def settle(self, theta: Array, marginals: Array) -> Array:
+        """Return the log-potentials of the same distribution, up to negligible mass, in normal form.
 
         In each factor, each slice that belongs to a cell of a shared marginal has its largest entry at 0, except where
-        the factor is the smallest to hold that marginal.
+        the factor is the smallest to hold that marginal. Entries of cells without noticeable mass do not count, since
+        other factors may forbid what one allows most; where they are larger, they are cut down.
+
+        Args:
+            theta: log-potentials.
+            marginals: the factors' expected counts under them.
         """
         settled = np.where(self._impossible, -np.inf, theta) if self._impossible is not None else theta.copy()
-        tables = [part.reshape(s) for part, s in zip(np.split(settled, self._ends), self._shapes, strict=True)]
+        tables, masses = (
+            [part.reshape(s) for part, s in zip(np.split(flat, self._ends), self._shapes, strict=True)]
+            for flat in (settled, marginals)
+        )
         for giver, taker, gone, placed in self._moves:
-            largest = tables[giver].max(axis=gone, keepdims=True)
+            mass = masses[giver]
+            seen = mass > NEGLIGIBLE * mass.max(axis=gone, keepdims=True)
+            largest = tables[giver].max(axis=gone, keepdims=True, where=seen, initial=-np.inf)
             largest[~np.isfinite(largest)] = 0.0
             tables[giver] -= largest
+            np.minimum(tables[giver], 0.0, out=tables[giver], where=~seen)
             tables[taker] += largest.reshape(placed)
         for table in tables:
             np.maximum(table, FLOOR + table.max(), out=table)

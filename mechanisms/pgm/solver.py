@@ -13,7 +13,7 @@ proximal point method; Nocedal and Wright (2006), chapter 7 (L-BFGS).
 """
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from mechanisms.pgm.inference import Engine
 _MEMORY = 10
 _SUFFICIENT = 1e-4
 _SHORTEST = 1e-10
+_UNCHANGED = 1e-4  # a loss that grew by a smaller share counts as the same
 _FEWEST_ROWS = 1e-3  # expected counts below this precondition as this
 
 
@@ -237,6 +238,20 @@ def descend_mirror(counter: Counter, start: Point, passes: int) -> Point:
     return point
 
 
+def _settled(counter: Counter, point: Point, loss: float) -> tuple[Point, float]:
+    """Return a point in the gauge's normal form, with its loss; as it is where cutting potentials off changed it.
+
+    Potentials that compensate each other over more than the range that is kept would give another distribution.
+    """
+    if counter.exhausted:
+        return point, loss
+    settled = counter.at(counter.problem.gauge.settle(point.theta, point.marginals))
+    if settled is None:
+        return point, loss
+    reached = counter.problem.loss(settled.marginals)
+    return (settled, reached) if reached <= loss * (1 + _UNCHANGED) else (point, loss)
+
+
 def fit(
     problem: Problem, start: Array, *, max_passes: int, tolerance: float, improvement: float, proximal_weight: float
 ) -> Fit:
@@ -244,11 +259,11 @@ def fit(
     counter = Counter(problem, max_passes)
     if not start.size:
         return Fit(start, problem.floor, counter.passes, converged=True)
-    point = counter.at(problem.gauge.settle(start)) or counter.at(np.zeros_like(start))
-    if point is None:
+    begun = counter.at(start) or counter.at(np.zeros_like(start))
+    if begun is None:
         raise FloatingPointError("uniform potentials leave no representable probability")
+    point, loss = _settled(counter, begun, problem.loss(begun.marginals))
     weight = proximal_weight / float(np.median(problem.sigma))
-    loss = problem.loss(point.marginals)
     converged = False
     while not (converged or counter.exhausted):
         reached, solved = minimise_dual(counter, point, weight, tolerance)
@@ -258,7 +273,7 @@ def fit(
             reached = descend_mirror(counter, point, max_passes)
             found = problem.loss(reached.marginals)
         if found < loss:
-            point, loss = replace(reached, theta=problem.gauge.settle(reached.theta)), found
+            point, loss = _settled(counter, reached, found)
         elif not converged:
             break
     return Fit(point.theta, loss, counter.passes, converged)

@@ -224,13 +224,41 @@ def test_the_normal_form_keeps_the_distribution():
     masks = [axes.mask(c) for c in (("a",), ("a", "b"), ("b", "c"), ("b", "d"), ("a", "b", "c"))]
     shape = build(axes, masks, {}, (), max_cells=10**6)
     theta = np.random.default_rng(3).normal(0, 10, sum(axes.cells(mask) for mask in masks))
-    settled = Gauge(axes, shape.measured, None).settle(theta)
-    before, after = shape.engine.run(theta), shape.engine.run(settled)
+    before = shape.engine.run(theta)
     assert before is not None
+    settled = Gauge(axes, shape.measured, None).settle(theta, before[1])
+    after = shape.engine.run(settled)
     assert after is not None
     np.testing.assert_allclose(after[0], before[0], rtol=1e-9)
     np.testing.assert_allclose(after[1], before[1], rtol=1e-9, atol=1e-12)
     assert np.abs(settled - theta).max() > 1
+
+
+def test_the_normal_form_keeps_a_distribution_whose_largest_potentials_lie_where_nothing_is():
+    axes = axes_of(Domain(tuple("abcd"), (2, 2, 2, 2)))
+    tables = {
+        ("a",): [0.0, -70.0],
+        ("b",): [0.0, 1.0],
+        ("a", "b"): [[0.0, 0.0], [150.0, 0.0]],  # largest at a = 1, which the others forbid
+        ("a", "c"): [[0.0, 1.0], [-80.0, -79.0]],
+        ("a", "d"): [[0.5, 0.0], [-79.5, -80.0]],
+    }
+    shape = build(axes, [axes.mask(clique) for clique in tables], {}, (), max_cells=10**6)
+    by_mask = {axes.mask(clique): axes.inward(np.array(values), clique).ravel() for clique, values in tables.items()}
+    theta = np.concatenate([by_mask[mask] for mask in shape.measured])
+    before = shape.engine.run(theta)
+    settled = Gauge(axes, shape.measured, None).settle(theta, before[1])
+    after = shape.engine.run(settled)
+    np.testing.assert_allclose(after[1], before[1], atol=1e-12)
+    assert settled.max() < 10
+
+
+def test_a_normal_form_that_is_another_distribution_is_not_taken(monkeypatch):
+    fitted = estimate(DOMAIN, measurements(), total=300.0)
+    monkeypatch.setattr(Gauge, "settle", lambda _, theta, __: np.roll(theta, 1))
+    other = estimate(DOMAIN, measurements(), total=300.0)
+    assert other.converged
+    assert other.loss == pytest.approx(fitted.loss, rel=0.03)
 
 
 def test_models_do_not_hold_what_was_given():
