@@ -187,7 +187,7 @@ _SECONDS_PER_CANDIDATE = 9e-5
 _SECONDS_PER_CANDIDATE_AND_ROW = 8e-9
 _KNOWN_CELLS = 2**23  # of exact tables, which the curator counts once
 _SECONDS_PER_ROUND = 5e-3
-_SECONDS_PER_MODEL_CELL = 9e-8
+_SECONDS_PER_MODEL_CELL = 5.5e-8
 _SECONDS_PER_VALUE = 1e-7
 _MEGABYTES_START = 170.0
 _MEGABYTES_MODEL = 110.0
@@ -213,7 +213,7 @@ def _effort(mechanism: CalibratedMechanism, sizes: dict[str, int], rows: int) ->
             offers = len(cliques) + (rounds - 1) * min(mechanism.config.max_candidates, len(cliques))
         candidates = float(sum(prod(sizes[name] for name in clique) for clique in cliques))
         limit = float(mechanism.config.max_model_size_mb) * _MEGABYTE / 8
-        model = min(limit, max(model, 0.5 * _MEGABYTE / 8 * (strength / 3500) ** 2.37))
+        model = min(limit, max(model, 1.0 * _MEGABYTE / 8 * (strength / 3500) ** 2.37))
     if isinstance(mechanism, MST):
         rounds = float(len(sizes) - 1)
         offers = rounds * len(mechanism.pairs) / 2
