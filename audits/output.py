@@ -11,7 +11,7 @@ import numpy as np
 
 from accounting.schema import Schema
 from audits.output_document import AttackPart, OutputAudit, RowCounts, UtilityPart
-from audits.pairs import Ticks
+from audits.pairs import Ticks, row_count
 from audits.results import NotComputable
 from audits.utility.marginals import Clique
 
@@ -81,14 +81,14 @@ def audit_tables(
     from audits.utility.columns import column_figures, group_figures, pair_figures
 
     schema, private, synthetic = tables.schema, tables.private, tables.synthetic
-    held_out = None if tables.held_out is None else _rows(tables.held_out)
+    held_out = None if tables.held_out is None else row_count(tables.held_out)
     say("column by column, pair by pair and group by group")
     columns = column_figures(schema, private, synthetic)
     pairs = pair_figures(schema, private, synthetic)
     subgroups = group_figures(schema, private, synthetic)
     return OutputAudit(
         release=release,
-        rows=RowCounts(private=_rows(private), synthetic=_rows(synthetic), held_out=held_out),
+        rows=RowCounts(private=row_count(private), synthetic=row_count(synthetic), held_out=held_out),
         columns=columns,
         pairs=pairs,
         subgroups=subgroups,
@@ -112,7 +112,7 @@ def _utility(tables: Tables, target: str, workload: Sequence[tuple[Clique, int]]
     schema, private, synthetic, held_out = tables.schema, tables.private, tables.synthetic, tables.held_out
     rng = np.random.default_rng(SEED)
     say("marginals of one, two and three columns")
-    compared = Compared(schema, private, synthetic) if _rows(private) and _rows(synthetic) else None
+    compared = Compared(schema, private, synthetic) if row_count(private) and row_count(synthetic) else None
     variations = [variation(schema, private, synthetic, ways, compared) for ways in (1, 2, 3)]
     ways = min(MOST_WAYS, len(schema.columns))
     score = score_of(variations[ways - 1])
@@ -163,7 +163,3 @@ def _attacks(tables: Tables, held_out: Ticks, secret: str, say: Say) -> AttackPa
         inference=inference(schema, private, held_out, synthetic, secret, rng),
         exact_copies=exact_copies(private, held_out, synthetic),
     )
-
-
-def _rows(table: Ticks) -> int:
-    return int(next(iter(table.values())).size)

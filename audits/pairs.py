@@ -12,6 +12,12 @@ from accounting.unit import PersonUnit, PrivacyUnit
 
 Ticks = Mapping[str, npt.NDArray[np.int64]]
 
+
+def row_count(table: Ticks) -> int:
+    """Return the number of rows of a table of at least one column."""
+    return int(next(iter(table.values())).size)
+
+
 _TEN = 10
 UNIT_ID = "the unit"
 
@@ -31,7 +37,7 @@ class Rows:
     @property
     def count(self) -> int:
         """The number of rows."""
-        return int(next(iter(self.ticks.values())).size)
+        return row_count(self.ticks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +60,7 @@ class Pair:
     present: Rows = field(init=False)
 
     def __post_init__(self) -> None:
-        size = int(next(iter(self.unit_ticks.values())).size)
+        size = row_count(self.unit_ticks)
         if not 1 <= size <= self.unit.max_rows:
             raise ConfigError("a unit brings at least one row and at most as many as the unit's bound")
         ticks = {name: np.concatenate([self.absent.ticks[name], rows]) for name, rows in self.unit_ticks.items()}

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accounting.schema import Column, Schema
-from audits.pairs import Ticks
+from audits.pairs import Ticks, row_count
 from audits.results import Figure, NotComputable, Result
 from audits.utility.intervals import jackknife
 from audits.utility.marginals import EMPTY, ORDERED, Compared, bounded, correlations
@@ -98,7 +98,7 @@ LEAST_ROWS = 20
 
 def column_figures(schema: Schema, private: Ticks, synthetic: Ticks) -> tuple[ColumnFigures, ...]:
     """Compare every column on its own."""
-    if not _rows(private) or not _rows(synthetic):
+    if not row_count(private) or not row_count(synthetic):
         return tuple(ColumnFigures(c.name, c.kind, EMPTY, EMPTY, EMPTY, ()) for c in schema.columns)
     compared = Compared(schema, private, synthetic)
     return tuple(
@@ -117,7 +117,7 @@ def column_figures(schema: Schema, private: Ticks, synthetic: Ticks) -> tuple[Co
 def pair_figures(schema: Schema, private: Ticks, synthetic: Ticks) -> tuple[PairFigures, ...]:
     """Compare every pair of columns: the matrices of total variation and of correlations."""
     pairs = list(combinations(schema.columns, 2))
-    if not _rows(private) or not _rows(synthetic):
+    if not row_count(private) or not row_count(synthetic):
         return tuple(PairFigures(a.name, b.name, EMPTY, EMPTY, EMPTY, EMPTY) for a, b in pairs)
     compared = Compared(schema, private, synthetic)
     return tuple(
@@ -140,7 +140,7 @@ def group_figures(schema: Schema, private: Ticks, synthetic: Ticks) -> tuple[Gro
             continue
         for cell, label in enumerate(column.labels()):
             inside = [_inside(column, cell, table) for table in (private, synthetic)]
-            sizes = [_rows(table) for table in inside]
+            sizes = [row_count(table) for table in inside]
             variation: Result = NotComputable(f"one of the tables has fewer than {LEAST_ROWS} such rows")
             if not others:
                 variation = NotComputable("there is no other column")
@@ -225,7 +225,3 @@ def _correlations(
 def _inside(column: Column, cell: int, table: Ticks) -> Ticks:
     kept = column.cell_of_tick(table[column.name]) == cell
     return {name: values[kept] for name, values in table.items()}
-
-
-def _rows(table: Ticks) -> int:
-    return int(next(iter(table.values())).size)

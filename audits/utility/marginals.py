@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accounting.schema import Schema
-from audits.pairs import Ticks
+from audits.pairs import Ticks, row_count
 from audits.results import Figure, NotComputable, Result
 from audits.utility.intervals import group_count, groups_of, jackknife
 
@@ -41,9 +41,9 @@ class Compared:
         self._tables: list[dict[str, Ints]] = []
         self._ends: list[Ints] = []
         self._sizes = {column.name: column.cells for column in schema.columns}
-        self.groups = group_count(_rows(real), _rows(synthetic)) if intervals else 0
+        self.groups = group_count(row_count(real), row_count(synthetic)) if intervals else 0
         for table in (real, synthetic):
-            groups = groups_of(_rows(table), max(self.groups, 1))
+            groups = groups_of(row_count(table), max(self.groups, 1))
             order = np.argsort(groups, kind="stable")
             self._ends.append(np.cumsum(np.bincount(groups)))
             cells = {column.name: column.cell_of_tick(table[column.name]) for column in schema.columns}
@@ -135,7 +135,7 @@ def subsample_yardstick(schema: Schema, real: Ticks, score: float, ways: int, rn
     Returns:
         The largest share of a ladder that scores no higher; the interval ends at the next share, which does.
     """
-    rows = _rows(real)
+    rows = row_count(real)
     best: float | None = None
     for share in (share for share in _LADDER if share * rows >= 1):
         kept = rng.choice(rows, int(share * rows), replace=False)
@@ -155,7 +155,7 @@ def subsample_yardstick(schema: Schema, real: Ticks, score: float, ways: int, rn
 
 def correlation_error(schema: Schema, real: Ticks, synthetic: Ticks) -> Result:
     """Return the mean absolute difference of Pearson correlations over pairs of ordered columns, nulls left out."""
-    groups = group_count(_rows(real), _rows(synthetic))
+    groups = group_count(row_count(real), row_count(synthetic))
     ordered = [column.name for column in schema.columns if column.kind in ORDERED]
     differences = []
     for first, second in combinations(ordered, 2):
@@ -200,11 +200,7 @@ def _renumbered(codes: Ints) -> tuple[Ints, int]:
     return numbers.ravel(), values.size
 
 
-def _rows(table: Ticks) -> int:
-    return int(next(iter(table.values())).size)
-
-
 def _problem(real: Ticks, synthetic: Ticks, cliques: Sequence[Clique], ways: int) -> NotComputable | None:
     if not cliques:
         return NotComputable(f"the table has fewer than {ways} columns")
-    return None if _rows(real) and _rows(synthetic) else EMPTY
+    return None if row_count(real) and row_count(synthetic) else EMPTY

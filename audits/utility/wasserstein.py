@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accounting.schema import Column, Schema
-from audits.pairs import Ticks
+from audits.pairs import Ticks, row_count
 from audits.results import Figure, NotComputable, Result
 from audits.utility.intervals import NORMAL_95
 from audits.utility.marginals import EMPTY
@@ -91,7 +91,7 @@ def _transport(groups: Sequence[Group], one: Ticks, other: Ticks) -> tuple[float
     """Return the mean distance over marginals, and of each table's rows the potentials' mean over marginals."""
     import ot
 
-    distances, potentials = [], [np.zeros(_rows(table)) for table in (one, other)]
+    distances, potentials = [], [np.zeros(row_count(table)) for table in (one, other)]
     for group in groups:
         points = [_points(group, table) for table in (one, other)]
         if not all(len(found) for found in points):  # a half of nulls only may be as far away as can be
@@ -119,20 +119,16 @@ def _points(group: Group, table: Ticks) -> Floats:
     return scaled
 
 
-def _rows(table: Ticks) -> int:
-    return next(iter(table.values())).size
-
-
 def _sampled(table: Ticks, most: int, rng: np.random.Generator) -> Ticks:
-    if _rows(table) <= most:
+    if row_count(table) <= most:
         return table
-    kept = rng.choice(_rows(table), most, replace=False)
+    kept = rng.choice(row_count(table), most, replace=False)
     return {name: values[kept] for name, values in table.items()}
 
 
 def _halves(table: Ticks) -> tuple[Ticks, Ticks]:
     """Split a sample, whose rows are in random order."""
-    half = _rows(table) // 2
+    half = row_count(table) // 2
     first, second = (
         {name: values[rows] for name, values in table.items()} for rows in (slice(half), slice(half, None))
     )
